@@ -1,0 +1,1 @@
+"""What things are and may become. No I/O, no async, no clock, no randomness."""

@@ -1,0 +1,58 @@
+"""Asking a person before a tool acts, as pure decisions."""
+
+from msgspec.structs import replace
+
+from tenuto.core.approval import Approval, Decision
+from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core.error import AlreadyAnswered
+from tenuto.core.event import ApprovalRequested, ApprovalResolved, PartUpdated
+from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.session import Fence
+from tenuto.core.value import ApprovalId, MessageId
+
+
+def request(
+    desk: Desk,
+    fence: Fence,
+    approval: Approval,
+    part: ToolPart,
+    message_id: MessageId,
+    moment: Moment,
+) -> Change[ToolPart]:
+    """Ask about a tool call of the active run; an earlier grant answers by itself."""
+    run = desk.held_by(fence)
+    if approval.tool in desk.control.grants:
+        return Change(events=(), control=desk.control, result=part)
+    waiting = replace(part, state=ToolState.WAITING_APPROVAL)
+    updated = PartUpdated(
+        session_id=run.session_id,
+        run_id=run.id,
+        at=moment.now,
+        message_id=message_id,
+        part=waiting,
+    )
+    asked = ApprovalRequested(
+        session_id=run.session_id, run_id=run.id, at=moment.now, approval=approval
+    )
+    return Change(
+        events=(updated, asked),
+        control=desk.control,
+        result=waiting,
+    )
+
+
+def answer(
+    desk: Desk, approval_id: ApprovalId, decision: Decision, note: str | None, moment: Moment
+) -> Change[Approval]:
+    """The first answer wins. A grant is for the tool of the stored request, nothing else."""
+    pending = next((a for a in desk.pending if a.id == approval_id), None)
+    if pending is None:
+        raise AlreadyAnswered(f"approval {approval_id} is already answered")
+    approval = pending.answer(decision, note)
+    event = ApprovalResolved(
+        session_id=desk.session.id, run_id=approval.run_id, at=moment.now, approval=approval
+    )
+    control = desk.control
+    if decision is Decision.ALLOW_SESSION and approval.tool not in control.grants:
+        control = replace(control, grants=(*control.grants, approval.tool))
+    return Change(events=(event,), control=control, result=approval)

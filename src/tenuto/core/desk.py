@@ -1,0 +1,79 @@
+"""A desk is what one decision about a session sees; a change is what it decides.
+
+A store lays the desk inside a transaction, calls the decision, and writes the change in the
+same transaction. So every decision below is pure, and every race is a matter of order.
+"""
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+from tenuto.core.approval import Approval
+from tenuto.core.error import Fenced
+from tenuto.core.event import Event
+from tenuto.core.message import Message, Role
+from tenuto.core.run import Run
+from tenuto.core.session import Control, Fence, Session
+from tenuto.core.value import Instant, MessageId, NodeId, RunId, Value
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Sight(StrEnum):
+    """How much of a session a decision needs to see."""
+
+    CONTROL = "control"
+    """The session, its unfinished runs and its pending approvals: cheap, whatever its length."""
+    HISTORY = "history"
+    """Also the outline of its transcript and its newest run."""
+
+
+class Outline(Value):
+    id: MessageId
+    role: Role
+    run_id: RunId | None
+
+
+class Desk(Value):
+    session: Session
+    control: Control
+    active: Run | None
+    queue: tuple[Run, ...]
+    """Queued runs, in the order of `control.queue`."""
+    pending: tuple[Approval, ...]
+    """Pending approvals, oldest first."""
+    outline: tuple[Outline, ...] = ()
+    """All messages, oldest first; empty without `Sight.HISTORY`."""
+    last_run: Run | None = None
+    """The newest run that was neither taken back nor steered; None without `Sight.HISTORY`."""
+
+    def held_by(self, fence: Fence) -> Run:
+        """The active run, if the holder of `fence` still owns it."""
+        if (
+            self.active is None
+            or self.active.id != fence.run_id
+            or self.control.epoch != fence.epoch
+        ):
+            raise Fenced(f"run {fence.run_id} is no longer this writer's")
+        return self.active
+
+
+class Change(Value, Generic[T_co]):
+    """Events to append, the control row after them, and what to tell the caller."""
+
+    events: tuple[Event, ...]
+    control: Control
+    result: T_co
+    finished: tuple[Message, ...] = ()
+    """Each message that a `message.finished` among the events closes, whole."""
+
+
+T = TypeVar("T")
+Decide = Callable[[Desk], Change[T]]
+
+
+class Moment(Value):
+    """When and where a decision is made."""
+
+    now: Instant
+    node: NodeId

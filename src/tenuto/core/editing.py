@@ -1,0 +1,149 @@
+"""Changes to what was said, as pure decisions: undo, retry, edit, continue, compact, delete, settings.
+
+Nothing is rewritten: each is an event, and removed messages stay removed by the fold.
+"""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core.error import NotFound, NothingToUndo, NotLast, SessionBusy
+from tenuto.core.event import (
+    Event,
+    RunUpdated,
+    SessionCompacted,
+    SessionDeleted,
+    SessionRewound,
+    SessionUpdated,
+)
+from tenuto.core.message import Message
+from tenuto.core.run import Ending, Reason, Run, RunStatus, WhenBusy
+from tenuto.core.scheduler import Prompt, accept, cancel_session, queued_run, settle
+from tenuto.core.session import Fence, TitleSource
+from tenuto.core.value import MessageId, RunId, Value
+
+
+class QueueEdit(Value):
+    """A change to a queued run; a field that is None stays as it is."""
+
+    input: Any = None
+    position: int | None = None
+    steer: bool = False
+
+
+def undo(desk: Desk, moment: Moment) -> Change[tuple[MessageId, ...]]:
+    """Remove the last user message and all after it."""
+    _must_be_idle(desk)
+    users = [message.id for message in desk.outline if message.role == "user"]
+    if not users:
+        raise NothingToUndo(f"session {desk.session.id} has no message to undo")
+    return _rewind(desk, users[-1], moment)
+
+
+def run_again(desk: Desk, message_id: MessageId, prompt: Prompt, moment: Moment) -> Change[Run]:
+    """Remove a user message and all after it, and accept a prompt in its place, at once."""
+    _must_be_idle(desk)
+    if not any(m.id == message_id and m.role == "user" for m in desk.outline):
+        raise NotFound(f"session {desk.session.id} has no user message {message_id}")
+    rewound = _rewind(desk, message_id, moment)
+    accepted = accept(desk, prompt, moment)
+    return replace(accepted, events=rewound.events + accepted.events)
+
+
+def go_on(desk: Desk, run_id: RunId, prompt: Prompt, moment: Moment) -> Change[Run]:
+    """Accept a run that goes on from the kept partial of the session's last run."""
+    _must_be_idle(desk)
+    if desk.last_run is None or desk.last_run.id != run_id:
+        raise NotLast(f"run {run_id} is not the last of its session")
+    return accept(desk, replace(prompt, continues=run_id), moment)
+
+
+def compact(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
+    _must_be_idle(desk)
+    return accept(desk, prompt, moment)
+
+
+def update(desk: Desk, changes: dict[str, Any], moment: Moment) -> Change[None]:
+    """Change settings that the user named. A title given here is the user's for good."""
+    if "title" in changes:
+        changes = {**changes, "title_source": TitleSource.USER}
+    event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
+    return Change(events=(event,) if changes else (), control=desk.control, result=None)
+
+
+def name(desk: Desk, title: str, moment: Moment) -> Change[None]:
+    """Give a generated title, unless the user named the session meanwhile."""
+    if desk.session.title_source is not TitleSource.PROVISIONAL:
+        return Change(events=(), control=desk.control, result=None)
+    changes = {"title": title, "title_source": TitleSource.AUTO}
+    event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
+    return Change(events=(event,), control=desk.control, result=None)
+
+
+def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) -> Change[Run]:
+    """Change what a waiting run asks, or when its turn is."""
+    run = queued_run(desk, run_id)
+    if edit.input is not None:
+        run = replace(run, input=edit.input)
+    if edit.steer:
+        run = replace(run, when_busy=WhenBusy.STEER)
+    events: list[Event] = [
+        RunUpdated(session_id=run.session_id, run_id=run.id, at=moment.now, run=run)
+    ]
+    control = desk.control
+    if edit.position is not None:
+        order = [other for other in control.queue if other != run_id]
+        order.insert(edit.position, run_id)
+        control = replace(control, queue=tuple(order))
+        events.append(
+            SessionUpdated(session_id=run.session_id, at=moment.now, changes={"queue": order})
+        )
+    return Change(events=tuple(events), control=control, result=run)
+
+
+def compacted(
+    desk: Desk, fence: Fence, through: MessageId, summary: str, moment: Moment
+) -> Change[None]:
+    """Put a summary in place of all up to `through`, for the model only."""
+    run = desk.held_by(fence)
+    if desk.control.cancels.reason_for(run):
+        return Change(events=(), control=desk.control, result=None)
+    event = SessionCompacted(
+        session_id=run.session_id,
+        run_id=run.id,
+        at=moment.now,
+        through_message_id=through,
+        summary=summary,
+    )
+    return Change(events=(event,), control=desk.control, result=None)
+
+
+def delete(desk: Desk, open_message: Message | None, moment: Moment) -> Change[None]:
+    """End everything as `deleted` and close the log. The driver finds itself fenced."""
+    change = cancel_session(desk, Reason.DELETED, moment)
+    events, finished = change.events, change.finished
+    if desk.active is not None:
+        fence = Fence(run_id=desk.active.id, epoch=desk.control.epoch)
+        ending = Ending(status=RunStatus.CANCELLED, reason=Reason.DELETED, usage=desk.active.usage)
+        ended = settle(replace(desk, control=change.control), fence, ending, open_message, moment)
+        events, finished = ended.events + events, ended.finished + finished
+    last = SessionDeleted(session_id=desk.session.id, at=moment.now)
+    return Change(
+        events=(*events, last),
+        control=replace(change.control, epoch=desk.control.epoch + 1, owner=None),
+        result=None,
+        finished=finished,
+    )
+
+
+def _rewind(desk: Desk, from_id: MessageId, moment: Moment) -> Change[tuple[MessageId, ...]]:
+    ids = [message.id for message in desk.outline]
+    removed = tuple(ids[ids.index(from_id) :])
+    event = SessionRewound(session_id=desk.session.id, at=moment.now, removed=removed)
+    return Change(events=(event,), control=desk.control, result=removed)
+
+
+def _must_be_idle(desk: Desk) -> None:
+    if desk.active is not None or desk.queue:
+        raise SessionBusy(f"session {desk.session.id} is working")

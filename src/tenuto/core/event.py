@@ -1,0 +1,151 @@
+"""The events of a log: facts in the past, each stored before anyone can see it."""
+
+from typing import Any
+
+import msgspec
+
+from tenuto.core.approval import Approval
+from tenuto.core.message import Message, Part
+from tenuto.core.run import Run
+from tenuto.core.session import Session
+from tenuto.core.value import Instant, MessageId, PartId, RunId, SessionId, Value
+
+
+class EventBase(Value, tag_field="type"):
+    session_id: SessionId
+    run_id: RunId | None = None
+    at: Instant
+
+
+class RunAccepted(EventBase, tag="run.accepted"):
+    run: Run
+
+
+class RunStarted(EventBase, tag="run.started"):
+    run: Run
+
+
+class RunUpdated(EventBase, tag="run.updated"):
+    run: Run
+
+
+class RunFinished(EventBase, tag="run.finished"):
+    run: Run
+
+
+class MessageStarted(EventBase, tag="message.started"):
+    message: Message
+
+
+class MessageFinished(EventBase, tag="message.finished"):
+    message_id: MessageId
+    finish_reason: str
+
+
+class PartStarted(EventBase, tag="part.started"):
+    message_id: MessageId
+    part: Part
+
+
+class PartDelta(EventBase, tag="part.delta"):
+    message_id: MessageId
+    part_id: PartId
+    offset: int
+    """Unicode code points of the part before this text."""
+    text: str
+
+
+class PartUpdated(EventBase, tag="part.updated"):
+    message_id: MessageId
+    part: Part
+
+
+class ApprovalRequested(EventBase, tag="approval.requested"):
+    approval: Approval
+
+
+class ApprovalResolved(EventBase, tag="approval.resolved"):
+    approval: Approval
+
+
+class SessionCreated(EventBase, tag="session.created"):
+    """Only in the workspace's log: a session's own log begins after it."""
+
+    session: Session
+
+
+class SessionUpdated(EventBase, tag="session.updated"):
+    changes: dict[str, Any]
+
+
+class SessionRewound(EventBase, tag="session.rewound"):
+    removed: tuple[MessageId, ...]
+
+
+class SessionCompacted(EventBase, tag="session.compacted"):
+    through_message_id: MessageId
+    summary: str
+
+
+class SessionDeleted(EventBase, tag="session.deleted"):
+    pass
+
+
+Event = (
+    RunAccepted
+    | RunStarted
+    | RunUpdated
+    | RunFinished
+    | MessageStarted
+    | MessageFinished
+    | PartStarted
+    | PartDelta
+    | PartUpdated
+    | ApprovalRequested
+    | ApprovalResolved
+    | SessionCreated
+    | SessionUpdated
+    | SessionRewound
+    | SessionCompacted
+    | SessionDeleted
+)
+
+IN_WORKSPACE = (
+    RunAccepted,
+    RunStarted,
+    RunFinished,
+    SessionCreated,
+    SessionUpdated,
+    SessionDeleted,
+)
+"""Events that the workspace's log repeats."""
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+class Stored(Value):
+    """An event in its place in a log. `body` is its JSON without the `seq`."""
+
+    seq: int
+    type: str
+    run_id: RunId | None
+    body: bytes
+
+    def event(self) -> Event:
+        return _decoder.decode(self.body)
+
+    def json(self) -> bytes:
+        """The event as clients see it, `seq` and all."""
+        return b'{"seq":%d,%b' % (self.seq, self.body[1:])
+
+
+def store_as(event: Event, seq: int) -> Stored:
+    body = _encoder.encode(event)
+    return Stored(seq=seq, type=type_of(event), run_id=event.run_id, body=body)
+
+
+def type_of(event: Event) -> str:
+    tag = event.__struct_config__.tag
+    assert isinstance(tag, str)
+    return tag

@@ -1,0 +1,166 @@
+"""Messages and their parts: what a transcript is made of."""
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from msgspec.structs import replace
+
+from tenuto.core.run import Input, InputFile, InputText, Run
+from tenuto.core.value import (
+    CallId,
+    FileId,
+    Instant,
+    MessageId,
+    PartId,
+    RunId,
+    SessionId,
+    Value,
+)
+
+
+class ToolState(StrEnum):
+    INPUT_STREAMING = "input_streaming"
+    WAITING_APPROVAL = "waiting_approval"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    DENIED = "denied"
+    CANCELLED = "cancelled"
+    INTERRUPTED = "interrupted"
+
+
+UNFINISHED = frozenset({ToolState.INPUT_STREAMING, ToolState.WAITING_APPROVAL, ToolState.RUNNING})
+
+
+class TextPart(Value, tag_field="type", tag="text"):
+    id: PartId
+    text: str = ""
+
+
+class ReasoningPart(Value, tag_field="type", tag="reasoning"):
+    id: PartId
+    text: str = ""
+
+
+class FilePart(Value, tag_field="type", tag="file"):
+    id: PartId
+    file_id: FileId
+    name: str
+    media_type: str
+    size: int
+
+
+class ToolPart(Value, tag_field="type", tag="tool"):
+    id: PartId
+    call_id: CallId
+    name: str
+    input: Any = None
+    """None until the whole input has streamed and is valid JSON."""
+    input_text: str = ""
+    state: ToolState = ToolState.INPUT_STREAMING
+    output: str | None = None
+    error: str | None = None
+
+    @property
+    def unfinished(self) -> bool:
+        return self.state in UNFINISHED
+
+
+Part = TextPart | ReasoningPart | FilePart | ToolPart
+Role = Literal["user", "assistant"]
+
+
+class Message(Value):
+    id: MessageId
+    session_id: SessionId
+    run_id: RunId | None
+    """None in a fork: no run of that session made the message."""
+    role: Role
+    parts: tuple[Part, ...] = ()
+    finish_reason: str | None = None
+    """None while it streams."""
+    created_at: Instant
+
+    def text(self) -> str:
+        return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+def user_message(run: Run, *, of: RunId) -> Message:
+    """The message that `run`'s prompt becomes, in the run `of` that answers it."""
+    return Message(
+        id=MessageId(f"{_stem(run.id)}_u"),
+        session_id=run.session_id,
+        run_id=of,
+        role="user",
+        parts=input_parts(run.input, run.id),
+        finish_reason="end_turn",
+        created_at=run.accepted_at,
+    )
+
+
+def assistant_message(run: Run, *, of: RunId, now: Instant) -> Message:
+    """The empty answer to `run`'s prompt, in the run `of` that answers it."""
+    return Message(
+        id=MessageId(f"{_stem(run.id)}_a"),
+        session_id=run.session_id,
+        run_id=of,
+        role="assistant",
+        created_at=now,
+    )
+
+
+def input_parts(given: Input, run_id: RunId) -> tuple[Part, ...]:
+    items = [InputText(text=given)] if isinstance(given, str) else given
+    stem = run_id.removeprefix("run_")
+    return tuple(_part(item, PartId(f"prt_{stem}_u{n}")) for n, item in enumerate(items))
+
+
+def parts_input(message: Message) -> Input:
+    """The prompt that would make this user message again."""
+    items: list[InputText | InputFile] = []
+    for part in message.parts:
+        match part:
+            case TextPart():
+                items.append(InputText(text=part.text))
+            case FilePart():
+                items.append(
+                    InputFile(
+                        file_id=part.file_id,
+                        name=part.name,
+                        media_type=part.media_type,
+                        size=part.size,
+                    )
+                )
+            case _:
+                raise ValueError(f"a user message has no {type(part).__name__}")
+    if len(items) == 1 and isinstance(items[0], InputText):
+        return items[0].text
+    return items
+
+
+def close_tools(message: Message, state: ToolState) -> tuple[Message, tuple[ToolPart, ...]]:
+    """The message with every unfinished tool call put into `state`, and those calls."""
+    closed = tuple(
+        replace(part, state=state)
+        for part in message.parts
+        if isinstance(part, ToolPart) and part.unfinished
+    )
+    by_id: dict[PartId, Part] = {part.id: part for part in closed}
+    return replace(message, parts=tuple(by_id.get(p.id, p) for p in message.parts)), closed
+
+
+def _part(item: InputText | InputFile, part_id: PartId) -> Part:
+    if isinstance(item, InputText):
+        return TextPart(id=part_id, text=item.text)
+    return FilePart(
+        id=part_id,
+        file_id=item.file_id,
+        name=item.name,
+        media_type=item.media_type,
+        size=item.size,
+    )
+
+
+def _stem(run_id: RunId) -> str:
+    # Derived, not drawn: settling the same run twice can never make a second message.
+    return "msg_" + run_id.removeprefix("run_")

@@ -1,0 +1,167 @@
+"""The fold: events in, transcript out. Live and reload are this one function."""
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from tenuto.core.event import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Event,
+    MessageFinished,
+    MessageStarted,
+    PartDelta,
+    PartStarted,
+    PartUpdated,
+    RunAccepted,
+    RunFinished,
+    RunStarted,
+    RunUpdated,
+    SessionCompacted,
+    SessionCreated,
+    SessionDeleted,
+    SessionRewound,
+    SessionUpdated,
+)
+from tenuto.core.message import Message, Part, ReasoningPart, TextPart, ToolPart
+from tenuto.core.run import Run
+from tenuto.core.session import Session, SessionState
+from tenuto.core.value import MessageId, PartId, RunId
+
+
+class OpenMessage:
+    """A message that is still growing. Text is joined when it is read, not at each delta."""
+
+    def __init__(self, message: Message) -> None:
+        self._message = message
+        self._parts: dict[PartId, Part] = {part.id: part for part in message.parts}
+        self._texts: dict[PartId, list[str]] = {}
+
+    def start(self, part: Part) -> None:
+        self._parts[part.id] = part
+
+    def grow(self, part_id: PartId, text: str) -> None:
+        self._texts.setdefault(part_id, []).append(text)
+
+    def update(self, part: Part) -> None:
+        # An update is the whole part: what had grown before it is part of it.
+        self._texts.pop(part.id, None)
+        self._parts[part.id] = part
+
+    def part(self, part_id: PartId) -> Part:
+        part = self._parts[part_id]
+        grown = self._texts.pop(part_id, None)
+        if grown is None:
+            return part
+        part = _grown(part, "".join(grown))
+        self._parts[part_id] = part
+        return part
+
+    def now(self) -> Message:
+        return replace(self._message, parts=tuple(self.part(part_id) for part_id in self._parts))
+
+    def finish(self, finish_reason: str) -> Message:
+        return replace(self.now(), finish_reason=finish_reason)
+
+
+class Transcript:
+    """Messages and runs as the events so far leave them."""
+
+    def __init__(self) -> None:
+        self._messages: dict[MessageId, Message | OpenMessage] = {}
+        self.runs: dict[RunId, Run] = {}
+
+    def apply(self, event: Event) -> None:
+        match event:
+            case RunAccepted() | RunStarted() | RunUpdated() | RunFinished():
+                self.runs[event.run.id] = event.run
+            case MessageStarted(message=message):
+                ended = message.finish_reason is not None
+                self._messages[message.id] = message if ended else OpenMessage(message)
+            case PartStarted() | PartDelta() | PartUpdated():
+                grow(self._open(event.message_id), event)
+            case MessageFinished():
+                whole = self._open(event.message_id).finish(event.finish_reason)
+                self._messages[event.message_id] = whole
+            case SessionRewound():
+                for message_id in event.removed:
+                    self._messages.pop(message_id, None)
+            case (
+                ApprovalRequested()
+                | ApprovalResolved()
+                | SessionCreated()
+                | SessionUpdated()
+                | SessionCompacted()
+                | SessionDeleted()
+            ):
+                pass
+            case _:
+                raise TypeError(f"cannot fold {event!r}")
+
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(m.now() if isinstance(m, OpenMessage) else m for m in self._messages.values())
+
+    def _open(self, message_id: MessageId) -> OpenMessage:
+        message = self._messages[message_id]
+        if not isinstance(message, OpenMessage):
+            raise ValueError(f"message {message_id} is finished")
+        return message
+
+
+def grow(message: OpenMessage, event: PartStarted | PartDelta | PartUpdated) -> None:
+    match event:
+        case PartStarted():
+            message.start(event.part)
+        case PartDelta():
+            message.grow(event.part_id, event.text)
+        case PartUpdated():
+            message.update(event.part)
+
+
+def session_after(session: Session, event: Event) -> Session:
+    """The session as this event leaves it; its `head` is the log's own business."""
+    match event:
+        case RunAccepted():
+            changed = replace(session, queued=session.queued + 1, updated_at=event.at)
+        case RunStarted(run=run):
+            changed = replace(session, queued=session.queued - 1, active_run=run.id)
+        case RunFinished(run=run):
+            changed = replace(session, usage=session.usage + run.usage, updated_at=event.at)
+            if session.active_run == run.id:
+                changed = replace(changed, active_run=None)
+            elif run.started_at is None:
+                changed = replace(changed, queued=session.queued - 1)
+        case ApprovalRequested():
+            changed = replace(session, waiting_approvals=session.waiting_approvals + 1)
+        case ApprovalResolved():
+            changed = replace(session, waiting_approvals=session.waiting_approvals - 1)
+        case SessionUpdated(changes=changes):
+            changed = _updated(session, changes)
+        case SessionRewound():
+            changed = replace(session, updated_at=event.at)
+        case _:
+            return session
+    return replace(changed, state=_state(changed))
+
+
+def _updated(session: Session, changes: dict[str, Any]) -> Session:
+    # `queue` tells viewers the new order; it is kept in the control row.
+    known = {key: value for key, value in changes.items() if key != "queue"}
+    return msgspec.convert({**msgspec.structs.asdict(session), **known}, Session)
+
+
+def _state(session: Session) -> SessionState:
+    if session.active_run is None:
+        return SessionState.IDLE
+    return SessionState.WAITING if session.waiting_approvals else SessionState.RUNNING
+
+
+def _grown(part: Part, text: str) -> Part:
+    match part:
+        case TextPart() | ReasoningPart():
+            return replace(part, text=part.text + text)
+        case ToolPart():
+            return replace(part, input_text=part.input_text + text)
+        case _:
+            raise TypeError(f"{part!r} cannot grow")

@@ -1,0 +1,216 @@
+"""A run: one accepted prompt and all that is done to answer it."""
+
+from enum import StrEnum
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from tenuto.core.error import Conflict
+from tenuto.core.value import FileId, Instant, RunId, SessionId, Value
+
+
+class RunStatus(StrEnum):
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+
+
+class Reason(StrEnum):
+    """Why a run ended the way it did."""
+
+    END_TURN = "end_turn"
+    MAX_TOKENS = "max_tokens"
+    CONTENT_FILTER = "content_filter"
+    STEP_LIMIT = "step_limit"
+    TIME_LIMIT = "time_limit"
+    LOOP = "loop"
+
+    USER = "user"
+    DISCONNECT = "disconnect"
+    REPLACED = "replaced"
+    WITHDRAWN = "withdrawn"
+    DELETED = "deleted"
+
+    PROVIDER_ERROR = "provider_error"
+    PROVIDER_STALLED = "provider_stalled"
+    NO_RESPONSE = "no_response"
+    BUDGET = "budget"
+    MODEL_NOT_FOUND = "model_not_found"
+    STORAGE = "storage"
+    INTERNAL = "internal"
+
+    SERVER_STOPPED = "server_stopped"
+    SERVER_CRASHED = "server_crashed"
+
+
+REASONS: dict[RunStatus, frozenset[Reason]] = {
+    RunStatus.COMPLETED: frozenset(
+        {
+            Reason.END_TURN,
+            Reason.MAX_TOKENS,
+            Reason.CONTENT_FILTER,
+            Reason.STEP_LIMIT,
+            Reason.TIME_LIMIT,
+            Reason.LOOP,
+        }
+    ),
+    RunStatus.CANCELLED: frozenset(
+        {Reason.USER, Reason.DISCONNECT, Reason.REPLACED, Reason.WITHDRAWN, Reason.DELETED}
+    ),
+    RunStatus.FAILED: frozenset(
+        {
+            Reason.PROVIDER_ERROR,
+            Reason.PROVIDER_STALLED,
+            Reason.NO_RESPONSE,
+            Reason.BUDGET,
+            Reason.MODEL_NOT_FOUND,
+            Reason.STORAGE,
+            Reason.INTERNAL,
+        }
+    ),
+    RunStatus.INTERRUPTED: frozenset({Reason.SERVER_STOPPED, Reason.SERVER_CRASHED}),
+}
+"""The endings, and the reasons each may have."""
+
+NEXT: dict[RunStatus, frozenset[RunStatus]] = {
+    # A queued run completes without running only when another run took its prompt (steer).
+    RunStatus.QUEUED: frozenset({RunStatus.RUNNING, RunStatus.COMPLETED, RunStatus.CANCELLED}),
+    RunStatus.RUNNING: frozenset(REASONS),
+    RunStatus.COMPLETED: frozenset(),
+    RunStatus.CANCELLED: frozenset(),
+    RunStatus.FAILED: frozenset(),
+    RunStatus.INTERRUPTED: frozenset(),
+}
+"""The whole life of a run."""
+
+
+class Mode(StrEnum):
+    AGENT = "agent"
+    CHAT = "chat"
+    COMPACT = "compact"
+    """Summarises the session; made by `…/compact`, never by a prompt."""
+
+
+class WhenBusy(StrEnum):
+    QUEUE = "queue"
+    STEER = "steer"
+    INTERRUPT = "interrupt"
+    REJECT = "reject"
+
+
+class OnDisconnect(StrEnum):
+    CONTINUE = "continue"
+    CANCEL = "cancel"
+
+
+class InputText(Value, tag_field="type", tag="text"):
+    text: str
+
+
+class InputFile(Value, tag_field="type", tag="file"):
+    """A file of a prompt; what describes it is filled in by the server when it is accepted."""
+
+    file_id: FileId
+    name: str = ""
+    media_type: str = ""
+    size: int = 0
+
+
+Input = str | list[InputText | InputFile]
+
+
+class Usage(Value):
+    input_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    exact: bool = True
+    cost_usd: float | None = None
+    """None: the model's price is not known."""
+
+    def __add__(self, other: "Usage") -> "Usage":
+        costs = [c for c in (self.cost_usd, other.cost_usd) if c is not None]
+        return Usage(
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            exact=self.exact and other.exact,
+            cost_usd=sum(costs) if costs else None,
+        )
+
+
+class RunError(Value):
+    code: str
+    message: str
+
+
+class Run(Value):
+    id: RunId
+    session_id: SessionId
+    status: RunStatus
+    reason: Reason | None = None
+    error: RunError | None = None
+    model: str
+    mode: Mode
+    when_busy: WhenBusy
+    on_disconnect: OnDisconnect
+    accept_number: int
+    accepted_at: Instant
+    started_at: Instant | None = None
+    finished_at: Instant | None = None
+    input: Input
+    steered_into: RunId | None = None
+    continues: RunId | None = None
+    usage: Usage = msgspec.field(default_factory=Usage)
+
+    @property
+    def ended(self) -> bool:
+        return self.status in REASONS
+
+    def start(self, now: Instant) -> "Run":
+        self._must_allow(RunStatus.RUNNING)
+        return replace(self, status=RunStatus.RUNNING, started_at=now)
+
+    def end(self, ending: "Ending", now: Instant) -> "Run":
+        self._must_allow(ending.status)
+        return replace(
+            self,
+            status=ending.status,
+            reason=ending.reason,
+            error=ending.error,
+            usage=ending.usage,
+            finished_at=now,
+        )
+
+    def _must_allow(self, status: RunStatus) -> None:
+        if status not in NEXT[self.status]:
+            raise Conflict(f"run {self.id} cannot go from {self.status} to {status}")
+
+
+class Ending(Value):
+    """How a run ends. The status must allow the reason."""
+
+    status: Literal[
+        RunStatus.COMPLETED, RunStatus.CANCELLED, RunStatus.FAILED, RunStatus.INTERRUPTED
+    ]
+    reason: Reason
+    error: RunError | None = None
+    usage: Usage = msgspec.field(default_factory=Usage)
+
+    def __post_init__(self) -> None:
+        if self.reason not in REASONS[self.status]:
+            raise ValueError(f"{self.status} cannot be because of {self.reason}")
+
+    @property
+    def finish_reason(self) -> str:
+        """What the run's open message says of this ending."""
+        match self.status:
+            case RunStatus.COMPLETED:
+                return str(self.reason)
+            case RunStatus.FAILED:
+                return "error"
+            case _:
+                return str(self.status)

@@ -1,0 +1,76 @@
+"""Sessions, and the workspaces that hold them."""
+
+from enum import StrEnum
+
+import msgspec
+
+from tenuto.core.cancel import CancelLedger
+from tenuto.core.run import Usage
+from tenuto.core.value import Instant, MessageId, NodeId, RunId, SessionId, Value, WorkspaceId
+
+DEFAULT_WORKSPACE = WorkspaceId("default")
+
+
+class TitleSource(StrEnum):
+    PROVISIONAL = "provisional"
+    AUTO = "auto"
+    USER = "user"
+
+
+class SessionState(StrEnum):
+    IDLE = "idle"
+    RUNNING = "running"
+    WAITING = "waiting"
+
+
+class Workspace(Value):
+    id: WorkspaceId
+    name: str
+    path: str
+    created_at: Instant
+
+
+class Session(Value):
+    """What everyone may see of a session. A fold of its log."""
+
+    id: SessionId
+    workspace_id: WorkspaceId
+    title: str = ""
+    title_source: TitleSource = TitleSource.PROVISIONAL
+    model: str | None = None
+    """None: the server's default at the time of each prompt."""
+    system: str | None = None
+    pinned: bool = False
+    archived: bool = False
+    draft: str = ""
+    created_at: Instant
+    updated_at: Instant
+    """The last activity; settings and maintenance do not move it."""
+    head: int = 0
+    state: SessionState = SessionState.IDLE
+    active_run: RunId | None = None
+    queued: int = 0
+    waiting_approvals: int = 0
+    usage: Usage = msgspec.field(default_factory=Usage)
+
+
+class Control(Value):
+    """What only the engine sees of a session: who may write, and what was asked."""
+
+    accept_count: int = 0
+    cancels: CancelLedger = msgspec.field(default_factory=CancelLedger)
+    epoch: int = 0
+    """Goes up whenever a run starts or ends; a writer with an old one is fenced."""
+    owner: NodeId | None = None
+    open_message: MessageId | None = None
+    queue: tuple[RunId, ...] = ()
+    """The order in which queued runs will start."""
+    grants: tuple[str, ...] = ()
+    """Tools that the user allowed for the whole session."""
+
+
+class Fence(Value):
+    """Proof that a writer still owns the session's active run."""
+
+    run_id: RunId
+    epoch: int

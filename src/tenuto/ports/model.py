@@ -1,0 +1,163 @@
+"""Models: what is asked of one, and what comes back piece by piece."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any, Literal, Protocol
+
+from tenuto.core.run import Reason, Usage
+from tenuto.core.value import CallId, Value
+
+
+class TextBlock(Value, tag_field="type", tag="text"):
+    text: str
+
+
+class FileBlock(Value, tag_field="type", tag="file"):
+    """An attached file. Images go to models that can see; text files go as text."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+class ToolCall(Value):
+    id: CallId
+    name: str
+    arguments: str
+    """Valid JSON, always: the context builder sees to it."""
+
+
+class UserTurn(Value, tag_field="type", tag="user"):
+    blocks: tuple[TextBlock | FileBlock, ...]
+
+
+class AssistantTurn(Value, tag_field="type", tag="assistant"):
+    text: str
+    reasoning: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+class ToolTurn(Value, tag_field="type", tag="tool"):
+    """The one result of a call of the assistant turn before it."""
+
+    call_id: CallId
+    name: str
+    output: str
+    failed: bool = False
+
+
+Turn = UserTurn | AssistantTurn | ToolTurn
+
+
+class ToolSpec(Value):
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    """A JSON schema."""
+
+
+class ModelRequest(Value):
+    model: str
+    """The provider's own name for it, without the provider's prefix."""
+    system: str
+    turns: tuple[Turn, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    max_tokens: int | None = None
+    """None: as many as the provider gives."""
+
+
+class TextPiece(Value):
+    text: str
+
+
+class ReasoningPiece(Value):
+    text: str
+
+
+class CallStarted(Value):
+    """A tool call begins; `index` tells calls of one answer apart."""
+
+    index: int
+    id: CallId
+    name: str
+
+
+class CallPiece(Value):
+    """A piece of a call's arguments."""
+
+    index: int
+    text: str
+
+
+class UsagePiece(Value):
+    """What the provider says was used by this request, so far; the last one counts."""
+
+    usage: Usage
+
+
+class Finished(Value):
+    reason: Literal["end_turn", "max_tokens", "content_filter", "tool_calls"]
+
+
+Piece = TextPiece | ReasoningPiece | CallStarted | CallPiece | UsagePiece | Finished
+
+
+class Price(Value):
+    """Dollars per million tokens."""
+
+    input: float
+    output: float
+
+
+class Model(Value):
+    id: str
+    """`provider/name`."""
+    name: str
+    provider: str
+    context_window: int
+    capabilities: tuple[str, ...] = ()
+    """Of `tools`, `vision`, `reasoning`."""
+    price: Price | None = None
+
+
+class ProviderError(Exception):
+    """A provider said no, broke off, or fell silent. The message is for people, free of secrets."""
+
+    def __init__(self, reason: Reason, message: str, *, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+        """One of provider_error, provider_stalled, model_not_found."""
+        self.retry_after = retry_after
+        """Seconds after which the same request may go through; None: it never will."""
+
+
+class Provider(Protocol):
+    name: str
+
+    async def models(self) -> Sequence[Model]:
+        """What can be asked for now. Raises ProviderError if the provider cannot say."""
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Piece], None]:
+        """The answer in batches of pieces, as the bytes arrive; one attempt, no retry.
+
+        Closing the generator closes the connection. Raises ProviderError, also when the answer
+        breaks off before it was finished.
+        """
+
+    async def close(self) -> None: ...
+
+
+class Models(Protocol):
+    """All providers as one."""
+
+    async def list(self) -> tuple[Sequence[Model], str | None]:
+        """Every model that can be asked for, and the id of the default one."""
+
+    async def find(self, model_id: str | None) -> Model:
+        """This model, or the default one. Raises ModelNotFound with a way out.
+
+        A provider that cannot list its models is trusted to know the name.
+        """
+
+    def provider(self, model: Model) -> Provider: ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,233 @@
+"""The store: logs, and what is folded from them, changed together or not at all.
+
+Nothing here assumes that this process is the only one. A change is one transaction on one
+session; the order of a log's numbers is the order of its commits.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from tenuto.core.approval import Approval
+from tenuto.core.desk import Decide, Sight
+from tenuto.core.event import Event, Stored
+from tenuto.core.file import FileInfo
+from tenuto.core.message import Message
+from tenuto.core.run import Run, RunStatus
+from tenuto.core.session import Control, Fence, Session, Workspace
+from tenuto.core.value import (
+    ApprovalId,
+    FileId,
+    Instant,
+    MessageId,
+    NodeId,
+    RunId,
+    SessionId,
+    StreamId,
+    Value,
+    WorkspaceId,
+)
+
+T = TypeVar("T")
+
+
+class Page(Value):
+    """A stretch of a log."""
+
+    events: tuple[Stored, ...]
+    head: int
+    folded: int
+    """Deltas up to this seq may have been folded away: a cursor below it needs a snapshot."""
+
+
+class Once(Value):
+    """A client's word that it may send the same request again (Idempotency-Key)."""
+
+    key: str
+    """Unique for the client's intent: the caller puts the path into it."""
+    digest: str
+    """Of the request's body."""
+    at: Instant
+
+
+class SessionQuery(Value):
+    workspace_id: WorkspaceId | None = None
+    words: str | None = None
+    archived: bool = False
+    limit: int = 50
+    cursor: str | None = None
+
+
+class SessionPage(Value):
+    sessions: tuple[Session, ...]
+    next: str | None
+
+
+class RunQuery(Value):
+    session_id: SessionId | None = None
+    status: RunStatus | None = None
+    limit: int = 50
+    cursor: str | None = None
+
+
+class RunPage(Value):
+    runs: tuple[Run, ...]
+    next: str | None
+
+
+class Snapshot(Value):
+    """A session as it was at one point of its log."""
+
+    session: Session
+    """Its `head` is that point."""
+    messages: tuple[Message, ...]
+    runs: tuple[Run, ...]
+    """Unfinished runs and the newest hundred, oldest first."""
+    approvals: tuple[Approval, ...]
+    """Pending ones."""
+
+
+class Background(Value):
+    """What a model is told of a session before its next step."""
+
+    summary: str | None
+    """Of all before `messages`; None if nothing was compacted."""
+    messages: tuple[Message, ...]
+
+
+class Orphan(Value):
+    """A run that says running while its owner is gone."""
+
+    session_id: SessionId
+    run_id: RunId
+
+
+class Sink(Protocol):
+    """Told of every commit, on the event loop, right after it and in its order."""
+
+    def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
+        """These events are on disk and may be shown."""
+
+    def changed(self, session_id: SessionId) -> None:
+        """Something that its coordinator must look at: a prompt, a cancel, an answer, a delete."""
+
+
+class Log(Protocol):
+    async def append(self, session_id: SessionId, fence: Fence, events: Sequence[Event]) -> int:
+        """Store all events or none; return the last seq. Raises Fenced for a past owner."""
+
+    async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
+        """Stored events with a seq above `after`, oldest first. NotFound if there is no such log.
+
+        A deleted session's log can be read to its `session.deleted` until it is purged.
+        """
+
+
+class Desks(Protocol):
+    async def commit(
+        self,
+        session_id: SessionId,
+        decide: Decide[T],
+        *,
+        sight: Sight = Sight.CONTROL,
+        once: Once | None = None,
+        answer: type[T] | None = None,
+    ) -> tuple[T, int]:
+        """Lay the session's desk, decide, and store the change; return its result and the head.
+
+        What `decide` raises comes out and nothing is stored. With `once`, a request that was
+        stored before gives its first result again, read as `answer`; another body under its
+        key raises IdempotencyMismatch. NotFound if the session does not exist.
+        """
+
+    async def create_session(
+        self,
+        session: Session,
+        events: Sequence[Event] = (),
+        finished: Sequence[Message] = (),
+        *,
+        once: Once | None = None,
+    ) -> Session:
+        """Store a new session with the beginning of its log (a fork has one)."""
+
+
+class Library(Protocol):
+    async def session(self, session_id: SessionId) -> Session: ...
+
+    async def control(self, session_id: SessionId) -> Control: ...
+
+    async def sessions(self, query: SessionQuery) -> SessionPage:
+        """Pinned or not, newest activity first. `words` are looked for in titles and messages."""
+
+    async def snapshot(self, session_id: SessionId) -> Snapshot:
+        """The session and its whole transcript, at one point."""
+
+    async def open_message(self, session_id: SessionId) -> Message | None:
+        """The unfinished answer of the active run, as the log has it now."""
+
+    async def background(self, session_id: SessionId) -> Background:
+        """Everything since the last compaction, the open message included."""
+
+    async def user_message(self, session_id: SessionId, message_id: MessageId | None) -> Message:
+        """This user message, or the last one. NotFound if there is none."""
+
+    async def run(self, run_id: RunId) -> Run: ...
+
+    async def run_accepted_at(self, run_id: RunId) -> int:
+        """The seq of the run's `run.accepted`: nothing of the run is before it."""
+
+    async def runs(self, query: RunQuery) -> RunPage:
+        """Newest first."""
+
+    async def approval(self, approval_id: ApprovalId) -> Approval: ...
+
+    async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
+        """All of a session's approvals, oldest first."""
+
+    async def workspaces(self) -> Sequence[Workspace]: ...
+
+    async def workspace(self, workspace_id: WorkspaceId) -> Workspace: ...
+
+    async def put_workspace(self, workspace: Workspace, *, once: Once | None = None) -> Workspace:
+        """Store a new workspace or a changed one."""
+
+    async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
+        """Remove an empty workspace and its log. SessionBusy if it still has sessions."""
+
+    async def put_file(
+        self, info: FileInfo, content: bytes, *, once: Once | None = None
+    ) -> FileInfo: ...
+
+    async def file(self, file_id: FileId) -> FileInfo: ...
+
+    async def file_content(self, file_id: FileId) -> bytes: ...
+
+
+class Upkeep(Protocol):
+    async def open(self) -> None:
+        """Get ready; migrate if needed. Raises StorageTrouble with a sentence for people."""
+
+    async def close(self) -> None: ...
+
+    async def check(self) -> None:
+        """Raises StorageTrouble if a prompt could not be stored now."""
+
+    async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
+        """This node owns its runs until then. Writes nothing where only one node can be."""
+
+    async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
+        """Running runs whose owner is neither this node nor alive."""
+
+    async def waiting_sessions(self) -> Sequence[SessionId]:
+        """Sessions with queued runs and no active one."""
+
+    async def fold_deltas(self, *, before: Instant, limit: int) -> int:
+        """Replace the deltas of each part that was finished before then by one; return how many
+        events went away. The fold of a log stays the same."""
+
+    async def purge(self, *, before: Instant) -> int:
+        """Remove what is left of sessions deleted before then, and forget requests (`Once`)
+        older than a day before then; return how many logs went away."""
+
+
+class Store(Log, Desks, Library, Upkeep, Protocol):
+    """All of it. One object per technology, one conformance suite for all."""

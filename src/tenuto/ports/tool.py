@@ -1,0 +1,34 @@
+"""Tools: what an agent can do in a workspace."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from tenuto.core.value import CallId, Value
+from tenuto.ports.model import ToolSpec
+
+
+class Place(Value):
+    """Where a tool works, and how it tells what it has so far."""
+
+    folder: Path
+    """The workspace's folder; no path may leave it, also not through links."""
+    call_id: CallId
+    progress: Callable[[str], None]
+    """Told the whole output so far (capped); may be called often, from the event loop."""
+
+
+class ToolFailed(Exception):
+    """The tool could not do it. The message is its result, for the model to read."""
+
+
+class Tool(Protocol):
+    spec: ToolSpec
+    changes: bool
+    """True if it changes something or reaches out: then it asks by default."""
+
+    async def run(self, arguments: dict[str, Any], place: Place) -> str:
+        """Do it and return the output, capped, the cap said. Raises ToolFailed.
+
+        A cancel ends everything that it started, to the last grandchild, before it comes out.
+        """
