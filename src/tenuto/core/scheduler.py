@@ -35,8 +35,8 @@ from tenuto.core.run import (
     RunStatus,
     WhenBusy,
 )
-from tenuto.core.session import Control, Fence, TitleSource
-from tenuto.core.value import MessageId, RunId, Value
+from tenuto.core.session import Control, Fence, Session, TitleSource
+from tenuto.core.value import RunId, Value
 
 T = TypeVar("T")
 
@@ -60,8 +60,9 @@ class Started(Value):
     """A run that was just given to this node, with its right to write."""
 
     run: Run
+    session: Session
     fence: Fence
-    message_id: MessageId | None
+    message: Message | None
     """The open assistant message; None for a run that writes none (compaction)."""
 
 
@@ -77,7 +78,7 @@ class Steered(Value):
     """Prompts that the active run took, and the message in which it goes on."""
 
     messages: tuple[Message, ...]
-    message_id: MessageId
+    answer: Message
 
 
 def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
@@ -128,22 +129,24 @@ def start_next(desk: Desk, moment: Moment) -> Change[Started | None]:
     events: list[Event] = [
         RunStarted(session_id=run.session_id, run_id=run.id, at=moment.now, run=run)
     ]
-    open_message: MessageId | None = None
+    answer: Message | None = None
     if run.mode is not Mode.COMPACT:
         if run.continues is None:
             events.append(_message_started(user_message(run, of=run.id), run, moment))
         answer = assistant_message(run, of=run.id, now=moment.now)
         events.append(_message_started(answer, run, moment))
-        open_message = answer.id
     control = replace(
         desk.control,
         epoch=desk.control.epoch + 1,
         owner=moment.node,
-        open_message=open_message,
+        open_message=answer.id if answer else None,
         queue=_without(desk.control, run),
     )
     started = Started(
-        run=run, fence=Fence(run_id=run.id, epoch=control.epoch), message_id=open_message
+        run=run,
+        session=desk.session,
+        fence=Fence(run_id=run.id, epoch=control.epoch),
+        message=answer,
     )
     return Change(events=tuple(events), control=control, result=started)
 
@@ -181,7 +184,7 @@ def take_steers(
     return Change(
         events=tuple(events),
         control=replace(control, open_message=answer.id),
-        result=Steered(messages=tuple(messages), message_id=answer.id),
+        result=Steered(messages=tuple(messages), answer=answer),
         finished=(replace(open_message, finish_reason="steered"),),
     )
 
@@ -227,21 +230,18 @@ def cancel_session(desk: Desk, reason: Reason, moment: Moment) -> Change[Cancell
     """Cover the active run and all that wait. Those that wait end here, in order."""
     active = () if desk.active is None else (desk.active,)
     cancels = desk.control.cancels.cover_all(desk.control.accept_count, active, reason)
-    control = replace(desk.control, cancels=cancels)
-    events: tuple[Event, ...] = ()
-    finished: tuple[Message, ...] = ()
-    for run in desk.queue:
-        part = cancel_queued(replace(desk, control=control), run, reason, moment)
-        events, control, finished = (
-            events + part.events,
-            part.control,
-            finished + part.finished,
-        )
+    covered = replace(desk, control=replace(desk.control, cancels=cancels))
     cancelled = Cancelled(
         runs=tuple(run.id for run in (*active, *desk.queue)),
         active=desk.active.id if desk.active else None,
     )
-    return Change(events=events, control=control, result=cancelled, finished=finished)
+    return _with_result(_cancel_queued_all(covered, desk.queue, reason, moment), cancelled)
+
+
+def drop_attached(desk: Desk, moment: Moment) -> Change[None]:
+    """End the queued runs that belonged to a connection which is gone."""
+    attached = tuple(run for run in desk.queue if run.on_disconnect is OnDisconnect.CANCEL)
+    return _cancel_queued_all(desk, attached, Reason.DISCONNECT, moment)
 
 
 def cancel_run(desk: Desk, run_id: RunId, reason: Reason, moment: Moment) -> Change[Cancelled]:
@@ -276,6 +276,21 @@ def cancel_queued(desk: Desk, run: Run, reason: Reason, moment: Moment) -> Chang
         cancels=desk.control.cancels.forget(run),
     )
     return Change(events=tuple(events), control=control, result=ended, finished=finished)
+
+
+def _cancel_queued_all(
+    desk: Desk, runs: tuple[Run, ...], reason: Reason, moment: Moment
+) -> Change[None]:
+    change: Change[None] = Change(events=(), control=desk.control, result=None)
+    for run in runs:
+        part = cancel_queued(replace(desk, control=change.control), run, reason, moment)
+        change = Change(
+            events=change.events + part.events,
+            control=part.control,
+            result=None,
+            finished=change.finished + part.finished,
+        )
+    return change
 
 
 def withdraw(desk: Desk, run_id: RunId, moment: Moment) -> Change[Run]:

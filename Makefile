@@ -1,0 +1,68 @@
+# Needs Python 3.11 or newer with pip and venv, and nothing else: all the rest is locked.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3 python; do \
+	$$p -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+LOCK := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade
+
+# All tests together may not take longer than this.
+TEST_SECONDS := 840
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check guarantees bench lock format docs clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(VENV)/.runtime ## start the server; options with ARGS="--port 9000"
+	@exec $(BIN)/tenuto serve $(ARGS)
+
+test: check ## everything: checks, all tests, the table of guarantees
+	$(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS)
+
+check: $(VENV)/.dev ## lint, format, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+guarantees: $(VENV)/.dev ## only the tests that show a guarantee, and the table
+	$(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS) -m 'guarantee or failure'
+
+bench: $(VENV)/.dev ## measure
+	$(BIN)/python -m bench $(ARGS)
+
+format: $(VENV)/.dev ## let ruff tidy up
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+docs: $(VENV)/.dev ## write docs/configuration.md again from the settings
+	$(BIN)/python -m scripts.configuration
+
+lock: $(VENV)/.dev ## resolve the dependencies again
+	$(LOCK) --group build --output-file requirements.lock
+	$(LOCK) --group build --group dev --constraint requirements.lock --output-file requirements-dev.lock
+
+clean: ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Tenuto needs Python 3.11 or newer with its venv module; set PYTHON=/path/to/python." >&2; exit 1; }
+	@echo "Making $(VENV) with $(PYTHON) …"
+	@$(PYTHON) -m venv $(VENV)
+
+# The stamps say which lock is installed; the package itself is editable, so code needs no install.
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
+	@echo "Installing what Tenuto needs …"
+	@$(PIP) install --require-hashes -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock pyproject.toml | $(BIN)/python
+	@echo "Installing what the tests need …"
+	@$(PIP) install --require-hashes -r requirements-dev.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@ $(VENV)/.runtime

@@ -1,0 +1,1 @@
+"""Chores of the project; none of it is needed to run a server."""

@@ -1,0 +1,122 @@
+"""Writes docs/configuration.md from the settings themselves: `make docs`."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tenuto.config.kind import Field, fields_of, kind_of
+from tenuto.config.provider import ModelSettings
+from tenuto.config.provider_entry import ProviderEntry
+from tenuto.config.table import Setting, default_text, settings_table
+
+PAGE = Path(__file__).parents[1] / "docs" / "configuration.md"
+
+INTRODUCTION = """\
+# Configuration
+
+Nothing has to be set. Whatever is set comes from, in this order:
+
+1. a flag of `tenuto serve`,
+2. an environment variable (an empty one is not set),
+3. the file `tenuto.toml`,
+4. the default.
+
+One rule gives all three spellings: the key `limits.steps` is the flag `--limits-steps`, the
+variable `TENUTO_LIMITS_STEPS`, and `steps` in the table `[limits]` of the file. A list takes
+commas in a variable, and its flag may be given several times. A switch is `on` or `off`.
+
+The file is the one that `--config` or `TENUTO_CONFIG` names, else `tenuto.toml` in the data
+folder, else `tenuto.toml` in the folder that the server is started in. Relative paths in it start
+at its own folder.
+
+Whatever is misspelt or out of range is an error: the server says each mistake, where it came
+from, what is allowed or which name you may have meant, and does not start (exit code 2).
+
+## Settings
+
+"""
+
+PROVIDERS = """
+## Model providers
+
+The quickest way is the environment:
+
+| variable | gives |
+|---|---|
+| `OPENAI_API_KEY`, optionally `OPENAI_BASE_URL` | models `openai/…`, as the provider lists them |
+| `ANTHROPIC_API_KEY`, optionally `ANTHROPIC_BASE_URL` | models `anthropic/…` |
+
+A server on the usual local ports (Ollama, LM Studio, llama.cpp) is found by itself unless
+`discover` is off. With none of these the embedded model answers.
+
+For more, write the file:
+
+```toml
+model = "lab/big"
+
+[limits]
+cost_usd = 2.5
+
+[[providers]]
+name = "lab"
+kind = "openai"
+base_url = "http://127.0.0.1:8000/v1"
+api_key_env = "LAB_KEY"
+
+[[providers.models]]
+id = "big"
+context_window = 32768
+capabilities = ["tools", "vision"]
+price = { input = 0.5, output = 1.5 }
+```
+
+A provider of the file comes before one of the same name in the environment. If it has neither a
+key nor an address of its own, it takes both from there.
+
+"""
+
+
+def page() -> str:
+    """The whole page, as it must be in docs/."""
+    return (
+        INTRODUCTION
+        + _lines(_settings(settings_table()))
+        + PROVIDERS
+        + "Each `[[providers]]`:\n\n"
+        + _lines(_fields(fields_of(ProviderEntry)))
+        + "\nEach `[[providers.models]]`:\n\n"
+        + _lines(_fields(fields_of(ModelSettings)))
+    )
+
+
+def _settings(rows: Iterable[Setting]) -> Iterator[str]:
+    yield "| key | flag | variable | allowed | default | meaning |"
+    yield "|---|---|---|---|---|---|"
+    for row in rows:
+        yield (
+            f"| `{row.key}` | `{row.flag}` | `{row.env}` | {row.kind.allowed} "
+            f"| {row.default} | {row.meaning} |"
+        )
+
+
+def _fields(fields: Iterable[Field]) -> Iterator[str]:
+    yield "| key | allowed | default | meaning |"
+    yield "|---|---|---|---|"
+    for field in fields:
+        default = "must be given" if field.required else default_text(field)
+        yield f"| `{field.name}` | {_allowed(field)} | {default} | {field.meta.description} |"
+
+
+def _allowed(field: Field) -> str:
+    if field.name == "models":
+        return "tables, see below"
+    if field.name == "price":
+        return "a table"
+    return kind_of(field.hint, field.meta).allowed
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

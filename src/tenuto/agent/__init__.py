@@ -1,0 +1,1 @@
+"""The agent: its loop, its context, its tools, and the models that it asks."""

@@ -1,0 +1,187 @@
+"""The context builder: whatever a session went through, the next request is valid.
+
+Every tool call has exactly one result, user and assistant take turns, nothing is empty, and what
+was cut off is said to be.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from tenuto.core.message import FilePart, Message, ReasoningPart, TextPart, ToolPart, ToolState
+from tenuto.core.value import FileId
+from tenuto.ports.model import (
+    AssistantTurn,
+    FileBlock,
+    TextBlock,
+    ToolCall,
+    ToolTurn,
+    Turn,
+    UserTurn,
+)
+
+GO_ON = (
+    "[Your last reply was cut off. Go on from exactly where it stopped, "
+    "without repeating what you have already written.]"
+)
+CUT_OFF = {
+    "cancelled": "[The user stopped this reply here.]",
+    "interrupted": "[This reply was cut off here because the server stopped.]",
+    "error": "[This reply was cut off here by an error.]",
+}
+UNANSWERED = {
+    ToolState.CANCELLED: "The user stopped this call before it finished.",
+    ToolState.INTERRUPTED: "The server stopped before this call finished; it may have had effects.",
+}
+SHORTENED = "[… this result was shortened to save space; call the tool again if you need it]"
+KEPT_OF_SHORTENED = 200
+
+
+def build_turns(messages: Sequence[Message], files: Mapping[FileId, bytes]) -> tuple[Turn, ...]:
+    """The conversation as a model is told it, ending with something to answer."""
+    turns: list[Turn] = []
+    for message in messages:
+        if message.role == "user":
+            turns.append(_user_turn(message, files))
+        else:
+            turns.extend(_assistant_turns(message))
+    merged = _merge(turns)
+    if merged and isinstance(merged[-1], AssistantTurn):
+        merged.append(UserTurn(blocks=(TextBlock(text=GO_ON),)))
+    return tuple(merged)
+
+
+def files_of(messages: Sequence[Message]) -> set[FileId]:
+    return {part.file_id for m in messages for part in m.parts if isinstance(part, FilePart)}
+
+
+def size_of(turns: Sequence[Turn], system: str = "") -> int:
+    """Characters, as a measure of how full the window is."""
+    return len(system) + sum(_size(turn) for turn in turns)
+
+
+def shorten(turns: tuple[Turn, ...], *, to: int) -> tuple[Turn, ...]:
+    """Cut the oldest tool results first until the turns are small enough, or none is left to cut."""
+    excess = size_of(turns) - to
+    shortened: list[Turn] = []
+    for turn in turns:
+        if excess > 0 and isinstance(turn, ToolTurn) and len(turn.output) > 2 * KEPT_OF_SHORTENED:
+            output = f"{turn.output[:KEPT_OF_SHORTENED]}\n{SHORTENED}"
+            excess -= len(turn.output) - len(output)
+            turn = ToolTurn(call_id=turn.call_id, name=turn.name, output=output, failed=turn.failed)
+        shortened.append(turn)
+    return tuple(shortened)
+
+
+def _user_turn(message: Message, files: Mapping[FileId, bytes]) -> UserTurn:
+    blocks: list[TextBlock | FileBlock] = []
+    for part in message.parts:
+        match part:
+            case TextPart():
+                blocks.append(TextBlock(text=part.text))
+            case FilePart() if part.file_id in files:
+                blocks.append(
+                    FileBlock(
+                        name=part.name, media_type=part.media_type, content=files[part.file_id]
+                    )
+                )
+            case FilePart():
+                blocks.append(TextBlock(text=f"[The file {part.name} is no longer there.]"))
+            case _:
+                raise TypeError(f"a user message has no {type(part).__name__}")
+    return UserTurn(blocks=tuple(blocks))
+
+
+def _assistant_turns(message: Message) -> list[Turn]:
+    """One turn per step: what it said, the calls it made, and one result for each."""
+    cut = CUT_OFF.get(message.finish_reason or "")
+    turns: list[Turn] = []
+    text: list[str] = []
+    reasoning: list[str] = []
+    calls: list[ToolPart] = []
+
+    def step() -> None:
+        if text or calls:
+            turns.append(_step(text, reasoning, calls))
+            turns.extend(_result(call) for call in calls)
+            text.clear()
+            reasoning.clear()
+            calls.clear()
+
+    for part in message.parts:
+        if calls and not isinstance(part, ToolPart):
+            step()
+        match part:
+            case TextPart():
+                text.append(part.text)
+            case ReasoningPart():
+                reasoning.append(part.text)
+            case ToolPart():
+                calls.append(part)
+            case _:
+                raise TypeError(f"an assistant message has no {type(part).__name__}")
+    if cut and reasoning and not text and not calls:
+        # Nothing but thoughts: they were paid for, and the model should know them.
+        text.append("[What you had thought so far: " + "".join(reasoning) + "]")
+    step()
+    if cut:
+        turns.append(AssistantTurn(text=cut))
+    return turns
+
+
+def _step(text: list[str], reasoning: list[str], calls: list[ToolPart]) -> AssistantTurn:
+    return AssistantTurn(
+        text="\n\n".join(t for t in text if t),
+        reasoning="".join(reasoning),
+        calls=tuple(
+            ToolCall(id=c.call_id, name=c.name, arguments=c.input_text if _is_whole(c) else "{}")
+            for c in calls
+        ),
+    )
+
+
+def _is_whole(call: ToolPart) -> bool:
+    return isinstance(call.input, dict) and bool(call.input_text)
+
+
+def _result(call: ToolPart) -> ToolTurn:
+    match call.state:
+        case ToolState.DONE:
+            output, failed = call.output or "", False
+        case ToolState.FAILED | ToolState.DENIED:
+            output, failed = call.error or "It failed.", True
+        case _:
+            output = UNANSWERED.get(call.state, "This call was never finished.")
+            if call.output:
+                output += f" Its output so far:\n{call.output}"
+            failed = True
+    return ToolTurn(call_id=call.call_id, name=call.name, output=output, failed=failed)
+
+
+def _merge(turns: list[Turn]) -> list[Turn]:
+    """Neighbours of one role become one turn; turns that say nothing go."""
+    merged: list[Turn] = []
+    for turn in turns:
+        last = merged[-1] if merged else None
+        match turn, last:
+            case AssistantTurn(text="", calls=()), _:
+                continue
+            case UserTurn(), UserTurn():
+                merged[-1] = UserTurn(blocks=last.blocks + turn.blocks)
+            case AssistantTurn(), AssistantTurn(calls=()):
+                merged[-1] = AssistantTurn(
+                    text=f"{last.text}\n\n{turn.text}".strip(),
+                    reasoning=last.reasoning + turn.reasoning,
+                    calls=turn.calls,
+                )
+            case _:
+                merged.append(turn)
+    return merged
+
+
+def _size(turn: Turn) -> int:
+    match turn:
+        case UserTurn():
+            return sum(len(b.text) if isinstance(b, TextBlock) else 1_000 for b in turn.blocks)
+        case AssistantTurn():
+            return len(turn.text) + sum(len(call.arguments) for call in turn.calls)
+        case ToolTurn():
+            return len(turn.output)

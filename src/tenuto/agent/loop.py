@@ -1,0 +1,194 @@
+"""The agent loop: model, tools, model, until there is nothing more to do."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+import anyio
+
+from tenuto.agent import prompts
+from tenuto.agent.asking import ask
+from tenuto.agent.compaction import old_messages, summarise, window_characters
+from tenuto.agent.context import build_turns, files_of, shorten, size_of
+from tenuto.agent.scribe import Scribe
+from tenuto.core.error import NotFound
+from tenuto.core.message import ToolPart
+from tenuto.core.run import Ending, Mode, Reason, RunError, RunStatus
+from tenuto.core.usage import priced
+from tenuto.core.value import FileId, Value
+from tenuto.engine.task import Task
+from tenuto.engine.toolbox import Toolbox
+from tenuto.ports.clock import Clock
+from tenuto.ports.model import Model, ModelRequest, Models, Provider
+from tenuto.ports.store import Background
+
+
+class Limits(Value):
+    """How far one run may go."""
+
+    steps: int
+    loop_repeats: int
+    cost_usd: float | None
+    """None: no limit."""
+
+
+class AgentLoop:
+    def __init__(self, models: Models, toolbox: Toolbox, limits: Limits, clock: Clock) -> None:
+        self._models = models
+        self._toolbox = toolbox
+        self._limits = limits
+        self._clock = clock
+
+    async def work(self, task: Task) -> Ending:
+        model = await self._models.find(task.run.model)
+        provider = self._models.provider(model)
+        if task.run.mode is Mode.COMPACT:
+            return await self._compact(task, model, provider)
+        repeats = _Repeats(self._limits.loop_repeats)
+        for step in range(1, self._limits.steps + 1):
+            scribe = await self._step(task, model, provider, step)
+            calls = scribe.calls()
+            if not calls or _was_cut(scribe):
+                return _ending(task, scribe)
+            done = await self._use_tools(task, calls)
+            if repeats.again(done):
+                return Ending(status=RunStatus.COMPLETED, reason=Reason.LOOP)
+            if self._is_too_dear(task, model):
+                return _failed(Reason.BUDGET, "The run reached its cost limit.")
+            await task.take_steers()
+        return Ending(status=RunStatus.COMPLETED, reason=Reason.STEP_LIMIT)
+
+    async def _step(self, task: Task, model: Model, provider: Provider, step: int) -> Scribe:
+        request = await self._request(task, model, provider)
+        stem = f"{task.recorder.message_id.removeprefix('msg_')}_{step}"
+        scribe = Scribe(task.recorder, task.meter, stem=stem)
+        await ask(
+            provider,
+            request,
+            meter=task.meter,
+            taker=scribe,
+            shown=lambda: scribe.shown,
+            room=task.recorder.room,
+        )
+        return scribe
+
+    async def _request(self, task: Task, model: Model, provider: Provider) -> ModelRequest:
+        agent = task.run.mode is Mode.AGENT and "tools" in model.capabilities
+        background = await task.background()
+        if _size(background) > window_characters(model):
+            background = await _make_room(task, model, provider, background)
+        system = task.session.system or (
+            prompts.agent_system(await task.folder(), self._clock.now()) if agent else prompts.CHAT
+        )
+        files = await _read_files(task, background)
+        turns = build_turns([m for m in background.messages if m.parts or m.finish_reason], files)
+        return ModelRequest(
+            model=model.id.removeprefix(f"{model.provider}/"),
+            system=prompts.with_summary(system, background.summary),
+            turns=shorten(turns, to=window_characters(model)),
+            tools=self._toolbox.specs() if agent else (),
+        )
+
+    async def _use_tools(self, task: Task, calls: Sequence[ToolPart]) -> tuple[ToolPart, ...]:
+        """Calls that only look run side by side; those that change something one by one."""
+        done: list[ToolPart] = []
+        for looking, group in groupby(calls, key=self._toolbox.only_looks):
+            if not looking:
+                done += [await self._toolbox.run(task, call) for call in group]
+                continue
+            together = list(group)
+            results: dict[str, ToolPart] = {}
+
+            async def one(call: ToolPart, results: dict[str, ToolPart] = results) -> None:
+                results[call.id] = await self._toolbox.run(task, call)
+
+            async with anyio.create_task_group() as tasks:
+                for call in together:
+                    tasks.start_soon(one, call)
+            done += [results[call.id] for call in together]
+        return tuple(done)
+
+    async def _compact(self, task: Task, model: Model, provider: Provider) -> Ending:
+        background = await task.background()
+        if background.messages:
+            await _summarise_into(task, model, provider, background, len(background.messages))
+        return Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN)
+
+    def _is_too_dear(self, task: Task, model: Model) -> bool:
+        limit, price = self._limits.cost_usd, model.price
+        if limit is None or price is None:
+            return False
+        usage = priced(task.meter.total(), input_price=price.input, output_price=price.output)
+        return (usage.cost_usd or 0.0) >= limit
+
+
+class _Repeats:
+    """Notices a model that makes the same calls and gets the same results, over and over."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._last: object = None
+        self._count = 0
+
+    def again(self, done: Sequence[ToolPart]) -> bool:
+        now = tuple((part.name, part.input_text, part.output, part.error) for part in done)
+        self._count = self._count + 1 if now == self._last else 1
+        self._last = now
+        return self._count >= self._limit
+
+
+async def _make_room(
+    task: Task, model: Model, provider: Provider, background: Background
+) -> Background:
+    """Summarise what came before this run's prompt; if there is nothing, leave it as it is."""
+    old = old_messages(background)
+    if not old:
+        return background
+    await _summarise_into(task, model, provider, background, len(old))
+    return await task.background()
+
+
+async def _summarise_into(
+    task: Task, model: Model, provider: Provider, background: Background, count: int
+) -> None:
+    messages = background.messages[:count]
+    summary = await summarise(
+        provider, model, summary=background.summary, messages=messages, meter=task.meter
+    )
+    await task.compact(messages[-1].id, summary)
+
+
+async def _read_files(task: Task, background: Background) -> dict[FileId, bytes]:
+    files: dict[FileId, bytes] = {}
+    for file_id in files_of(background.messages):
+        try:
+            files[file_id] = await task.file_content(file_id)
+        except NotFound:
+            # The context builder tells the model that the file is gone.
+            continue
+    return files
+
+
+def _size(background: Background) -> int:
+    return size_of(build_turns(background.messages, {}), background.summary or "")
+
+
+def _was_cut(scribe: Scribe) -> bool:
+    return scribe.finished is not None and scribe.finished.reason in (
+        "max_tokens",
+        "content_filter",
+    )
+
+
+def _ending(task: Task, scribe: Scribe) -> Ending:
+    if not task.recorder.message().parts:
+        return _failed(Reason.NO_RESPONSE, "The model ended its answer without saying anything.")
+    reason = scribe.finished.reason if scribe.finished else "end_turn"
+    if reason == "tool_calls":
+        reason = "end_turn"
+    return Ending(status=RunStatus.COMPLETED, reason=Reason(reason))
+
+
+def _failed(reason: Reason, message: str) -> Ending:
+    return Ending(
+        status=RunStatus.FAILED, reason=reason, error=RunError(code=str(reason), message=message)
+    )

@@ -1,0 +1,1 @@
+"""The models that can be asked: one module for each wire, and the catalogue of all."""

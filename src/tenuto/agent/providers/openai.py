@@ -1,0 +1,127 @@
+"""Providers that speak the OpenAI chat-completions wire, as nearly all do."""
+
+from collections.abc import AsyncGenerator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from tenuto.agent.providers.attachment import as_text, base64_of, is_image
+from tenuto.agent.providers.border import Border
+from tenuto.agent.providers.description import Describer
+from tenuto.agent.providers.openai_answer import OpenAIAnswer
+from tenuto.agent.providers.setting import Limits, ModelSetting
+from tenuto.agent.providers.wire import Wire
+from tenuto.ports.model import (
+    AssistantTurn,
+    FileBlock,
+    Model,
+    ModelRequest,
+    Piece,
+    TextBlock,
+    ToolSpec,
+    ToolTurn,
+    Turn,
+    UserTurn,
+)
+
+
+class OpenAIProvider:
+    """Asks one server on the OpenAI wire; hosted or local makes no difference."""
+
+    def __init__(
+        self,
+        name: str,
+        base_url: str,
+        api_key: str = "",
+        *,
+        limits: Limits | None = None,
+        models: Sequence[ModelSetting] = (),
+    ) -> None:
+        self.name = name
+        self.describer = Describer(name, settings=models)
+        self._border = Border(name, secret=api_key)
+        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+        self._wire = Wire(base_url, headers=headers, limits=limits or Limits(), border=self._border)
+        self._known: dict[str, Model] = {}
+        # The hosted original has a new name for the limit, and its newer models refuse the old.
+        host = urlsplit(base_url).hostname or ""
+        modern = host.endswith(".openai.com")
+        self._limit_field = "max_completion_tokens" if modern else "max_tokens"
+
+    async def models(self) -> Sequence[Model]:
+        models = self.describer.listed(await self._wire.get("/models"))
+        self._known = {model.name: model for model in models}
+        return models
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Piece], None]:
+        body = self._body(request)
+        return self._wire.stream("/chat/completions", body, OpenAIAnswer(self._border))
+
+    async def close(self) -> None:
+        await self._wire.close()
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        model = self._known.get(request.model) or self.describer.model(request.model)
+        system = [{"role": "system", "content": request.system}] if request.system else []
+        body: dict[str, Any] = {
+            "model": request.model,
+            "messages": system + [_message(turn, model) for turn in request.turns],
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            body["tools"] = [_tool(spec) for spec in request.tools]
+        if request.max_tokens is not None:
+            body[self._limit_field] = request.max_tokens
+        return body
+
+
+def _message(turn: Turn, model: Model) -> dict[str, Any]:
+    match turn:
+        case UserTurn():
+            return {"role": "user", "content": _content(turn, model)}
+        case AssistantTurn():
+            return _assistant(turn)
+        case ToolTurn():
+            return {"role": "tool", "tool_call_id": turn.call_id, "content": turn.output}
+    raise TypeError(f"no such turn: {turn!r}")
+
+
+def _content(turn: UserTurn, model: Model) -> str | list[dict[str, Any]]:
+    blocks = [_block(block, model) for block in turn.blocks]
+    if any(block["type"] != "text" for block in blocks):
+        return blocks
+    # Plain text as a plain string: some local servers take nothing else.
+    return "\n\n".join(block["text"] for block in blocks)
+
+
+def _block(block: TextBlock | FileBlock, model: Model) -> dict[str, Any]:
+    if isinstance(block, TextBlock):
+        return {"type": "text", "text": block.text}
+    if is_image(block) and "vision" in model.capabilities:
+        url = f"data:{block.media_type};base64,{base64_of(block)}"
+        return {"type": "image_url", "image_url": {"url": url}}
+    return {"type": "text", "text": as_text(block)}
+
+
+def _assistant(turn: AssistantTurn) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
+    if turn.calls:
+        message["content"] = turn.text or None
+        message["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in turn.calls
+        ]
+    return message
+
+
+def _tool(spec: ToolSpec) -> dict[str, Any]:
+    function = {
+        "name": spec.name,
+        "description": spec.description,
+        "parameters": spec.parameters,
+    }
+    return {"type": "function", "function": function}

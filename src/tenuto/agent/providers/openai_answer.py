@@ -1,0 +1,285 @@
+"""An answer on the OpenAI chat-completions wire, chunk by chunk."""
+
+from typing import Any, Literal
+from uuid import uuid4
+
+import msgspec
+
+from tenuto.agent.providers.border import Border
+from tenuto.agent.providers.seam import Seam, decode_odd
+from tenuto.core.run import Usage
+from tenuto.core.value import CallId
+from tenuto.ports.model import (
+    CallPiece,
+    CallStarted,
+    Finished,
+    Piece,
+    ProviderError,
+    ReasoningPiece,
+    TextPiece,
+    UsagePiece,
+)
+
+Ending = Literal["end_turn", "max_tokens", "content_filter", "tool_calls"]
+
+_ENDINGS: dict[str, Ending] = {
+    "stop": "end_turn",
+    "end_turn": "end_turn",
+    "eos": "end_turn",
+    "length": "max_tokens",
+    "max_tokens": "max_tokens",
+    "model_length": "max_tokens",
+    "content_filter": "content_filter",
+    "safety": "content_filter",
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+}
+
+
+class _Function(msgspec.Struct, gc=False):
+    name: str | None = None
+    arguments: Any = None
+    """A string, by the book; some servers give the object itself."""
+
+
+class _Call(msgspec.Struct, gc=False):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
+class _Delta(msgspec.Struct, gc=False):
+    content: Any = None
+    reasoning_content: Any = None
+    reasoning: Any = None
+    reasoning_details: Any = None
+    refusal: str | None = None
+    tool_calls: list[_Call] | None = None
+    function_call: _Function | None = None
+
+
+class _Choice(msgspec.Struct, gc=False):
+    delta: _Delta | None = None
+    message: _Delta | None = None
+    """In an answer that is not streamed."""
+    finish_reason: str | None = None
+
+
+class _Details(msgspec.Struct, gc=False):
+    reasoning_tokens: int | None = None
+
+
+class _Usage(msgspec.Struct, gc=False):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    completion_tokens_details: _Details | None = None
+
+
+class _Chunk(msgspec.Struct, gc=False):
+    choices: list[_Choice] | None = None
+    usage: _Usage | None = None
+    error: Any = None
+
+
+_decoder = msgspec.json.Decoder(_Chunk)
+
+
+class _OpenCall:
+    """A call whose arguments are streaming; it has begun once its name is known."""
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.id = ""
+        self.begun = False
+        self.early: list[str] = []
+        """Arguments that came before the name."""
+
+
+class OpenAIAnswer:
+    """Makes pieces of chunks, also of those that only resemble the book."""
+
+    def __init__(self, border: Border) -> None:
+        self.finished = False
+        self.over = False
+        self.error: ProviderError | None = None
+        self._border = border
+        self._ending: Ending | None = None
+        self._calls: list[_OpenCall] = []
+        self._by_index: dict[int, _OpenCall] = {}
+        self._odd = False
+        self._seams: dict[str | int, Seam] = {}
+
+    def feed(self, events: list[bytes]) -> list[Piece]:
+        pieces: list[Piece] = []
+        try:
+            for event in events:
+                if event == b"[DONE]":
+                    self.over = True
+                    break
+                self._take(self._decode(event), pieces)
+        except ProviderError as error:
+            self.error = error
+        return pieces
+
+    def whole(self, body: bytes) -> list[Piece]:
+        pieces: list[Piece] = []
+        chunk = self._decode(body)
+        self._take(chunk, pieces)
+        if not chunk.choices:
+            raise self._border.unreadable("an answer without a choice")
+        self.over = True
+        return pieces
+
+    def end(self) -> list[Piece]:
+        if not (self.finished or self.over):
+            raise self._border.broke_off()
+        pieces: list[Piece] = []
+        for call in self._calls:
+            if not call.begun:
+                self._begin(call, "", pieces)
+        for channel, seam in self._seams.items():
+            if left := seam.end():
+                pieces.append(_piece(channel, left))
+        pieces.append(Finished(reason=self._reason()))
+        return pieces
+
+    def _reason(self) -> Ending:
+        # Some servers say `stop` after a tool call, others announce calls that never came.
+        if self._calls and self._ending in (None, "end_turn"):
+            return "tool_calls"
+        if self._ending == "tool_calls" and not self._calls:
+            return "end_turn"
+        return self._ending or "end_turn"
+
+    def _decode(self, event: bytes) -> _Chunk:
+        self._odd = False
+        try:
+            return _decoder.decode(event)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            self._odd = True
+        try:
+            return msgspec.convert(decode_odd(event), _Chunk, strict=False)
+        except (msgspec.ValidationError, ValueError) as error:
+            raise self._border.unreadable(str(error)) from error
+
+    def _take(self, chunk: _Chunk, pieces: list[Piece]) -> None:
+        if chunk.error:
+            raise self._border.complained(chunk.error)
+        for choice in chunk.choices or ():
+            delta = choice.delta or choice.message
+            if delta is not None:
+                self._take_delta(delta, pieces)
+            if choice.finish_reason == "error":
+                raise self._border.complained(None)
+            if choice.finish_reason:
+                self.finished = True
+                self._ending = _ENDINGS.get(choice.finish_reason.lower(), "end_turn")
+        if chunk.usage is not None:
+            pieces.append(UsagePiece(usage=_usage(chunk.usage)))
+
+    def _take_delta(self, delta: _Delta, pieces: list[Piece]) -> None:
+        thought = delta.reasoning_content or delta.reasoning or delta.reasoning_details
+        if thought:
+            self._say("reasoning", _words(thought), pieces)
+        content = delta.content
+        if content:
+            if type(content) is not str:
+                self._say("reasoning", _words(content, only="thinking"), pieces)
+                content = _words(content, only="text")
+            self._say("text", content, pieces)
+        if delta.refusal:
+            self._say("text", delta.refusal, pieces)
+        if delta.tool_calls:
+            for call in delta.tool_calls:
+                self._take_call(call, pieces)
+        if delta.function_call is not None:
+            self._take_call(_Call(index=0, function=delta.function_call), pieces)
+
+    def _take_call(self, given: _Call, pieces: list[Piece]) -> None:
+        function = given.function or _Function()
+        call = self._call_of(given, function)
+        if not call.begun:
+            call.id = call.id or given.id or ""
+            if function.name:
+                self._begin(call, function.name, pieces)
+        arguments = function.arguments
+        if arguments is None or arguments == "":
+            return
+        if not isinstance(arguments, str):
+            arguments = msgspec.json.encode(arguments).decode()
+        if call.begun:
+            self._say(call.index, arguments, pieces)
+        else:
+            call.early.append(arguments)
+
+    def _call_of(self, given: _Call, function: _Function) -> _OpenCall:
+        """The call that this piece belongs to; a new one if it can be no other's."""
+        if given.index is not None:
+            known = self._by_index.get(given.index)
+            # One index for all calls, told apart by their ids: a name makes it a new one.
+            another = known and known.begun and given.id and function.name and given.id != known.id
+            if known is None or another:
+                known = self._by_index[given.index] = self._new_call()
+            return known
+        if given.id:
+            same = next((call for call in self._calls if call.id == given.id), None)
+            return same or self._new_call()
+        if function.name or not self._calls:
+            return self._new_call()
+        return self._calls[-1]
+
+    def _new_call(self) -> _OpenCall:
+        call = _OpenCall(len(self._calls))
+        self._calls.append(call)
+        return call
+
+    def _begin(self, call: _OpenCall, name: str, pieces: list[Piece]) -> None:
+        call.begun = True
+        call.id = call.id or f"call_{uuid4().hex}"
+        pieces.append(CallStarted(index=call.index, id=CallId(call.id), name=name))
+        for early in call.early:
+            self._say(call.index, early, pieces)
+
+    def _say(self, channel: str | int, text: str, pieces: list[Piece]) -> None:
+        if self._odd or channel in self._seams:
+            text = self._seams.setdefault(channel, Seam()).join(text)
+        if text:
+            pieces.append(_piece(channel, text))
+
+
+def _piece(channel: str | int, text: str) -> Piece:
+    if channel == "text":
+        return TextPiece(text=text)
+    if channel == "reasoning":
+        return ReasoningPiece(text=text)
+    assert isinstance(channel, int)
+    return CallPiece(index=channel, text=text)
+
+
+def _words(given: Any, *, only: str | None = None) -> str:
+    """The text in what some servers send instead of a string."""
+    if isinstance(given, str):
+        return given if only is None else ""
+    if isinstance(given, list):
+        return "".join(_block_words(block, only) for block in given)
+    return _block_words(given, only)
+
+
+def _block_words(block: Any, only: str | None) -> str:
+    if isinstance(block, str):
+        return block if only in (None, "text") else ""
+    if not isinstance(block, dict) or (only and block.get("type", "text") != only):
+        return ""
+    for field in ("text", "thinking", "content", "summary"):
+        if block.get(field):
+            return _words(block[field])
+    return ""
+
+
+def _usage(given: _Usage) -> Usage:
+    details = given.completion_tokens_details
+    return Usage(
+        input_tokens=given.prompt_tokens or 0,
+        output_tokens=given.completion_tokens or 0,
+        reasoning_tokens=(details.reasoning_tokens or 0) if details else 0,
+    )

@@ -1,0 +1,106 @@
+"""The scribe turns the pieces of one answer into parts of the message."""
+
+from collections.abc import Sequence
+
+from tenuto.core.message import Part, ReasoningPart, TextPart, ToolPart
+from tenuto.core.usage import Meter
+from tenuto.core.value import CallId, PartId
+from tenuto.engine.recorder import Recorder
+from tenuto.ports.model import (
+    CallPiece,
+    CallStarted,
+    Finished,
+    Piece,
+    ReasoningPiece,
+    TextPiece,
+    UsagePiece,
+)
+
+
+class Scribe:
+    """One per request. What it has taken was shown, so the request cannot be made again."""
+
+    def __init__(self, recorder: Recorder, meter: Meter, *, stem: str) -> None:
+        self._recorder = recorder
+        self._meter = meter
+        self._stem = stem
+        self._count = 0
+        self._current: Part | None = None
+        self._calls: dict[int, ToolPart] = {}
+        self.finished: Finished | None = None
+
+    @property
+    def shown(self) -> bool:
+        return self._count > 0
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        for piece in pieces:
+            match piece:
+                case TextPiece():
+                    self._meter.output(piece.text)
+                    self._grow(TextPart, piece.text)
+                case ReasoningPiece():
+                    self._meter.reasoning(piece.text)
+                    self._grow(ReasoningPart, piece.text)
+                case CallStarted():
+                    self._call(piece)
+                case CallPiece():
+                    self._meter.output(piece.text)
+                    self._recorder.grow(self._calls[piece.index].id, piece.text)
+                case UsagePiece():
+                    self._meter.report(piece.usage)
+                case Finished():
+                    self.finished = piece
+
+    def calls(self) -> tuple[ToolPart, ...]:
+        """The tool calls of the answer, with all their input."""
+        parts = (self._recorder.part(call.id) for call in self._calls.values())
+        return tuple(part for part in parts if isinstance(part, ToolPart))
+
+    def _grow(self, kind: type[TextPart] | type[ReasoningPart], text: str) -> None:
+        if not text:
+            return
+        if not isinstance(self._current, kind):
+            self._current = self._start(kind(id=self._next_id()))
+        self._recorder.grow(self._current.id, text)
+
+    def _call(self, piece: CallStarted) -> None:
+        part_id = self._next_id()
+        # Some servers leave ids out or give the same one twice; a result must find its call.
+        taken = {call.call_id for call in self._calls.values()}
+        call_id = piece.id if piece.id and piece.id not in taken else CallId(f"call_{part_id}")
+        part = ToolPart(id=part_id, call_id=call_id, name=piece.name)
+        self._calls[piece.index] = part
+        self._current = self._start(part)
+
+    def _start(self, part: Part) -> Part:
+        self._recorder.start(part)
+        return part
+
+    def _next_id(self) -> PartId:
+        self._count += 1
+        return PartId(f"prt_{self._stem}_{self._count}")
+
+
+class Listener:
+    """Keeps only the text of an answer: for titles and summaries, which nobody sees come."""
+
+    def __init__(self, meter: Meter) -> None:
+        self._meter = meter
+        self._texts: list[str] = []
+
+    def take(self, pieces: Sequence[Piece]) -> None:
+        for piece in pieces:
+            match piece:
+                case TextPiece():
+                    self._meter.output(piece.text)
+                    self._texts.append(piece.text)
+                case ReasoningPiece():
+                    self._meter.reasoning(piece.text)
+                case UsagePiece():
+                    self._meter.report(piece.usage)
+                case _:
+                    pass
+
+    def text(self) -> str:
+        return "".join(self._texts).strip()

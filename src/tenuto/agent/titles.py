@@ -1,0 +1,41 @@
+"""Titles: a few words that a model finds for a conversation."""
+
+from tenuto.agent import prompts
+from tenuto.agent.asking import ask
+from tenuto.agent.scribe import Listener
+from tenuto.core.run import Run
+from tenuto.core.usage import Meter
+from tenuto.core.value import SessionId
+from tenuto.ports.model import ModelRequest, Models, TextBlock, UserTurn
+from tenuto.ports.store import Library
+
+SHOWN_CHARACTERS = 2_000
+LONGEST = 80
+
+
+class TitleMaker:
+    def __init__(self, store: Library, models: Models) -> None:
+        self._store = store
+        self._models = models
+
+    async def make(self, session_id: SessionId, run: Run) -> str | None:
+        """A title for the conversation so far; None if the model found none."""
+        model = await self._models.find(run.model)
+        messages = (await self._store.background(session_id)).messages
+        said = "\n\n".join(f"{m.role}: {m.text()[:SHOWN_CHARACTERS]}" for m in messages[:2])
+        request = ModelRequest(
+            model=model.id.removeprefix(f"{model.provider}/"),
+            system=prompts.TITLE,
+            turns=(UserTurn(blocks=(TextBlock(text=f"{said}\n\n{prompts.TITLE}"),)),),
+            max_tokens=200,
+        )
+        meter = Meter()
+        listener = Listener(meter)
+        await ask(self._models.provider(model), request, meter=meter, taker=listener)
+        return _tidy(listener.text())
+
+
+def _tidy(text: str) -> str | None:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    title = lines[-1].strip("\"'“”«»*#` .") if lines else ""
+    return title[:LONGEST] or None

@@ -1,0 +1,1 @@
+"""The HTTP face: routes by resource, server-sent events, errors, auth."""

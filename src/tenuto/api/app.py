@@ -1,0 +1,122 @@
+"""The ASGI application: every route behind one gate, every error answered in one place."""
+
+import logging
+from pathlib import Path
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route, Router
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tenuto.api import routes
+from tenuto.api.call import Call
+from tenuto.api.endpoint import Endpoint
+from tenuto.api.errors import answer_to, problem
+from tenuto.api.gate import Door, Gate
+from tenuto.api.login import Login
+from tenuto.api.metrics import Metrics
+from tenuto.api.openapi import document
+from tenuto.api.services import Services
+
+log = logging.getLogger(__name__)
+
+STATIC = Path(__file__).parent / "static"
+PAGE_CSP = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+SAFE_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+]
+
+
+def build_app(services: Services, door: Door) -> ASGIApp:
+    api = document(routes.ALL)
+    described = msgspec.json.encode(api)
+
+    async def openapi(request: Request) -> Response:
+        return Response(described, media_type="application/json")
+
+    async def docs(request: Request) -> Response:
+        return FileResponse(STATIC / "docs.html", headers={"Content-Security-Policy": PAGE_CSP})
+
+    async def front(request: Request) -> Response:
+        known = request.scope["state"]["known"]
+        return RedirectResponse("/docs" if known else "/login", status_code=303)
+
+    router = Router(
+        [
+            *(_route(endpoint, services) for endpoint in routes.ALL),
+            Route("/login", Login(door).__call__, methods=["GET", "POST"]),
+            Route("/openapi.json", openapi),
+            Route("/docs", docs),
+            Route("/", front),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        redirect_slashes=False,
+        default=_nothing_here,
+    )
+    return Outside(Gate(router, door), services.metrics)
+
+
+def _route(endpoint: Endpoint, services: Services) -> Route:
+    return Route(
+        endpoint.path,
+        _Answering(endpoint, services),
+        methods=[endpoint.method],
+        name=endpoint.summary,
+    )
+
+
+class _Answering:
+    """Runs a handler and answers whatever comes of it."""
+
+    def __init__(self, endpoint: Endpoint, services: Services) -> None:
+        self._handler = endpoint.handler
+        self._services = services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        call = Call(Request(scope, receive), self._services)
+        try:
+            response = await self._handler(call)
+        except Exception as error:  # noqa: BLE001 - answered and, if it is ours, logged there
+            response = answer_to(error)
+        await response(scope, receive, send)
+
+
+class Outside:
+    """The last resort: nothing that goes wrong shows a stack trace, and every answer counts."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        # Makes the router raise, not write, when a path is asked with a method it does not know.
+        scope["app"] = self
+        started = False
+
+        async def sending(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                self._metrics.answered(message["status"])
+                message["headers"] = [*message.get("headers", []), *SAFE_HEADERS]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except Exception as error:
+            if started:
+                log.exception("an answer broke off")
+                raise
+            await answer_to(error)(scope, receive, sending)
+
+
+async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    await problem("not_found", f"there is no {scope['method']} {scope['path']}")(
+        scope, receive, send
+    )

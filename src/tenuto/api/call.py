@@ -1,0 +1,126 @@
+"""A call: one HTTP request, read with care."""
+
+import hashlib
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from tenuto.api.errors import Unreadable
+from tenuto.api.services import Services
+from tenuto.core.error import InvalidInput, PayloadTooLarge
+from tenuto.core.value import SessionId
+from tenuto.ports.store import Once
+
+T = TypeVar("T")
+
+MULTIPART_OVERHEAD = 64 * 1024
+LONGEST_KEY = 255
+MOST_ROWS = 200
+
+
+class Call:
+    def __init__(self, request: Request, services: Services) -> None:
+        self.request = request
+        self.to = services
+        self._raw: bytes | None = None
+
+    def path(self, name: str) -> str:
+        return str(self.request.path_params[name])
+
+    @property
+    def session_id(self) -> SessionId:
+        return SessionId(self.path("id"))
+
+    def query(self, name: str) -> str | None:
+        return self.request.query_params.get(name)
+
+    def limit(self) -> int:
+        """How many rows a listing should give."""
+        given = self.query("limit")
+        if given is None:
+            return 50
+        if not given.isdecimal() or not 1 <= int(given) <= MOST_ROWS:
+            raise InvalidInput(f"limit must be a number from 1 to {MOST_ROWS}")
+        return int(given)
+
+    def flag(self, name: str) -> bool:
+        given = (self.query(name) or "false").lower()
+        if given not in ("true", "false", "1", "0"):
+            raise InvalidInput(f"{name} must be true or false")
+        return given in ("true", "1")
+
+    def wants_events(self) -> bool:
+        return "text/event-stream" in self.request.headers.get("accept", "")
+
+    async def body(self, kind: type[T]) -> T:
+        """The body as JSON of this shape; an empty one counts as `{}`."""
+        raw = await self._read(self.to.limits.max_body_bytes)
+        try:
+            return msgspec.json.decode(raw or b"{}", type=kind)
+        except msgspec.ValidationError as error:
+            raise InvalidInput(str(error)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise Unreadable(f"the body is not valid JSON: {error}") from None
+
+    async def upload(self) -> tuple[str, str, bytes]:
+        """The file of a multipart form: name, media type, content."""
+        limit = self.to.limits.max_file_bytes
+        length = self.request.headers.get("content-length", "")
+        if length.isdecimal() and int(length) > limit + MULTIPART_OVERHEAD:
+            raise PayloadTooLarge(f"a file may have at most {limit} bytes")
+        try:
+            async with self.request.form(max_files=1, max_part_size=limit) as form:
+                files = [item for item in form.values() if isinstance(item, UploadFile)]
+                if not files:
+                    raise InvalidInput("send one file as multipart/form-data")
+                content = await files[0].read(limit + 1)
+                name = files[0].filename or "file"
+                media_type = files[0].content_type or "application/octet-stream"
+        except (MultiPartException, HTTPException) as error:
+            raise InvalidInput(f"the form cannot be read: {error}") from None
+        if len(content) > limit:
+            raise PayloadTooLarge(f"a file may have at most {limit} bytes")
+        return name, media_type, content
+
+    async def once(self, *, of: bytes | None = None) -> Once | None:
+        """The client's idempotency key, bound to this path and to what was sent."""
+        key = self.request.headers.get("idempotency-key")
+        if key is None:
+            return None
+        if not 1 <= len(key) <= LONGEST_KEY:
+            raise InvalidInput(f"an Idempotency-Key has 1 to {LONGEST_KEY} characters")
+        sent = of if of is not None else await self._read(self.to.limits.max_body_bytes)
+        return Once(
+            key=f"{self.request.url.path} {key}",
+            digest=hashlib.sha256(_canonical(sent)).hexdigest(),
+            at=self.to.clock.now(),
+        )
+
+    async def _read(self, limit: int) -> bytes:
+        if self._raw is None:
+            chunks: list[bytes] = []
+            size = 0
+            async for chunk in self.request.stream():
+                size += len(chunk)
+                if size > limit:
+                    raise PayloadTooLarge(f"a body may have at most {limit} bytes")
+                chunks.append(chunk)
+            self._raw = b"".join(chunks)
+        return self._raw
+
+
+def answer(value: Any, *, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
+
+
+def _canonical(sent: bytes) -> bytes:
+    """The same JSON written differently is the same request."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(sent), order="deterministic")
+    except msgspec.DecodeError:
+        return sent

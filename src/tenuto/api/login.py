@@ -1,0 +1,59 @@
+"""Logging in: the token once, a cookie from then on."""
+
+import time
+from collections import deque
+from html import escape
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from tenuto.api.errors import answer_to
+from tenuto.api.gate import COOKIE, Door
+from tenuto.core.error import RateLimited
+
+YEAR_SECONDS = 365 * 24 * 3600
+WRONG_PER_MINUTE = 30
+CSP = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+FORM = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width"><title>Tenuto</title>
+<style>body{{font:16px/1.55 system-ui;max-width:26rem;margin:20vh auto;padding:0 1rem}}
+input,button{{font:inherit;padding:.5rem;width:100%;box-sizing:border-box;margin-top:.5rem}}
+@media(prefers-color-scheme:dark){{body{{background:#161618;color:#e8e8ea}}}}</style>
+<h1>Tenuto</h1><form method="post" action="/login">
+<label>Token<input name="token" type="password" autocomplete="current-password" autofocus
+required></label><button>Log in</button></form>
+<p>{note}</p><p>The token is in the address that the server printed when it started, and in the
+file <code>token</code> of its data folder.</p></html>"""
+
+
+class Login:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        # Bounded: a guesser's older tries are forgotten, never the newest.
+        self._wrong: deque[float] = deque(maxlen=WRONG_PER_MINUTE)
+
+    async def __call__(self, request: Request) -> Response:
+        if request.method == "POST":
+            given = str((await request.form(max_files=0, max_part_size=4096)).get("token", ""))
+        else:
+            given = request.query_params.get("token", "")
+        if not given:
+            return self._form("", 200)
+        if self._is_guessing():
+            return answer_to(RateLimited("too many wrong tokens; wait a minute"))
+        if not self._door.knows_token(given):
+            self._wrong.append(time.monotonic())
+            return self._form("That is not the token.", 401)
+        response = RedirectResponse("/", status_code=303)
+        response.set_cookie(
+            COOKIE, self._door.cookie(), max_age=YEAR_SECONDS, httponly=True, samesite="lax"
+        )
+        return response
+
+    def _is_guessing(self) -> bool:
+        full = len(self._wrong) == WRONG_PER_MINUTE
+        return full and time.monotonic() - self._wrong[0] < 60
+
+    def _form(self, note: str, status: int) -> Response:
+        headers = {"Content-Security-Policy": CSP, "Cache-Control": "no-store"}
+        return HTMLResponse(FORM.format(note=escape(note)), status, headers)

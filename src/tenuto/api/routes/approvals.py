@@ -1,0 +1,57 @@
+"""Approvals: tool calls that wait for a person's word."""
+
+from typing import Annotated
+
+from msgspec import Meta
+from starlette.types import ASGIApp
+
+from tenuto.api.call import Call, answer
+from tenuto.api.endpoint import Endpoint
+from tenuto.core.approval import Approval, Decision
+from tenuto.core.value import ApprovalId, Value
+
+
+class Word(Value, forbid_unknown_fields=True):
+    decision: Decision
+    note: Annotated[str, Meta(max_length=10_000)] | None = None
+
+
+class ApprovalList(Value):
+    approvals: tuple[Approval, ...]
+
+
+async def listing(call: Call) -> ASGIApp:
+    await call.to.store.session(call.session_id)
+    approvals = await call.to.store.approvals(call.session_id)
+    return answer(ApprovalList(approvals=tuple(approvals)))
+
+
+async def decide(call: Call) -> ASGIApp:
+    word = await call.body(Word)
+    approval = await call.to.engine.inbox.answer(
+        ApprovalId(call.path("id")), word.decision, word.note
+    )
+    return answer(approval)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/api/sessions/{id}/approvals",
+        handler=listing,
+        tag="approvals",
+        summary="A session's approvals, oldest first",
+        gives=ApprovalList,
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/approvals/{id}",
+        handler=decide,
+        tag="approvals",
+        summary="Answer an approval; the first answer wins",
+        takes=Word,
+        gives=Approval,
+        codes=("not_found", "already_answered"),
+    ),
+)

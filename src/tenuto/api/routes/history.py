@@ -1,0 +1,132 @@
+"""Changes to what was said: undo, retry, edit, fork, compact."""
+
+from starlette.types import ASGIApp
+
+from tenuto.api.call import Call, answer
+from tenuto.api.endpoint import Endpoint
+from tenuto.api.routes.runs import accepted
+from tenuto.core.run import Input, Mode, Run
+from tenuto.core.session import Session
+from tenuto.core.value import MessageId, Value
+from tenuto.engine.inbox import Draft, Undone
+
+BUSY = ("not_found", "session_busy")
+
+
+class Retry(Value, forbid_unknown_fields=True):
+    model: str | None = None
+    """None: the session's."""
+
+
+class Edit(Value, forbid_unknown_fields=True):
+    message_id: MessageId
+    input: Input
+    model: str | None = None
+    mode: Mode = Mode.AGENT
+
+
+class Fork(Value, forbid_unknown_fields=True):
+    message_id: MessageId | None = None
+    """The last message to take along; None: all of them."""
+
+
+class Compacted(Value):
+    run: Run
+    """The run that did it, as it ended."""
+    head: int
+
+
+async def undo(call: Call) -> ASGIApp:
+    return answer(await call.to.engine.inbox.undo(call.session_id))
+
+
+async def retry(call: Call) -> ASGIApp:
+    wanted = await call.body(Retry)
+    run = await call.to.engine.inbox.retry(
+        call.session_id, model=wanted.model, once=await call.once()
+    )
+    return await accepted(call, run)
+
+
+async def edit(call: Call) -> ASGIApp:
+    wanted = await call.body(Edit)
+    draft = Draft(input=wanted.input, model=wanted.model, mode=wanted.mode)
+    run = await call.to.engine.inbox.edit(
+        call.session_id, wanted.message_id, draft, once=await call.once()
+    )
+    return await accepted(call, run)
+
+
+async def fork(call: Call) -> ASGIApp:
+    wanted = await call.body(Fork)
+    session = await call.to.engine.librarian.fork(
+        call.session_id, wanted.message_id, once=await call.once()
+    )
+    return answer(session, status=201, headers={"Location": f"/api/sessions/{session.id}"})
+
+
+async def compact(call: Call) -> ASGIApp:
+    run = await call.to.engine.inbox.compact(call.session_id, once=await call.once())
+    head = (await call.to.store.session(call.session_id)).head
+    return answer(Compacted(run=run, head=head))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/api/sessions/{id}/undo",
+        handler=undo,
+        tag="history",
+        summary="Remove the last user message and all after it",
+        gives=Undone,
+        codes=(*BUSY, "nothing_to_undo"),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/sessions/{id}/retry",
+        handler=retry,
+        tag="history",
+        summary="Ask the last prompt again in its place",
+        takes=Retry,
+        gives=Run,
+        status=202,
+        codes=(
+            *BUSY,
+            "nothing_to_undo",
+            "model_not_found",
+            "idempotency_mismatch",
+            "shutting_down",
+        ),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/sessions/{id}/edit",
+        handler=edit,
+        tag="history",
+        summary="Ask something else in place of a user message and all after it",
+        takes=Edit,
+        gives=Run,
+        status=202,
+        codes=(*BUSY, "model_not_found", "idempotency_mismatch", "shutting_down"),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/sessions/{id}/fork",
+        handler=fork,
+        tag="history",
+        summary="Begin a new session with this one's messages",
+        takes=Fork,
+        gives=Session,
+        status=201,
+        codes=(*BUSY, "idempotency_mismatch"),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/sessions/{id}/compact",
+        handler=compact,
+        tag="history",
+        summary="Put a summary in place of the messages, for the model; answers when it is done",
+        gives=Compacted,
+        codes=(*BUSY, "shutting_down"),
+    ),
+)

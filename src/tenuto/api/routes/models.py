@@ -1,0 +1,31 @@
+"""The models that can be asked for."""
+
+from starlette.types import ASGIApp
+
+from tenuto.api.call import Call, answer
+from tenuto.api.endpoint import Endpoint
+from tenuto.core.value import Value
+from tenuto.ports.model import Model
+
+
+class ModelList(Value):
+    models: tuple[Model, ...]
+    default: str | None
+    """None: there is no model to ask."""
+
+
+async def listing(call: Call) -> ASGIApp:
+    models, default = await call.to.models.list()
+    return answer(ModelList(models=tuple(models), default=default))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="GET",
+        path="/api/models",
+        handler=listing,
+        tag="models",
+        summary="All models, and the default one",
+        gives=ModelList,
+    ),
+)

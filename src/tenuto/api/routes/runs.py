@@ -1,0 +1,211 @@
+"""Runs: prompts that were accepted, and all that is done to answer them."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from tenuto.api.call import Call, answer
+from tenuto.api.endpoint import EVENTS, Endpoint
+from tenuto.api.sse import EventStream
+from tenuto.api.streams import Viewing
+from tenuto.core.editing import QueueEdit
+from tenuto.core.error import InvalidInput
+from tenuto.core.run import Input, Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
+from tenuto.core.value import RunId, SessionId, Value
+from tenuto.engine.inbox import Draft
+from tenuto.ports.store import RunPage, RunQuery
+
+
+class PromptBody(Value, forbid_unknown_fields=True):
+    input: Input
+    model: str | None = None
+    mode: Literal["agent", "chat"] = "agent"
+    when_busy: WhenBusy = WhenBusy.QUEUE
+    on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
+
+
+class QueuedChange(Value, forbid_unknown_fields=True):
+    input: Input | None = None
+    position: Annotated[int, Meta(ge=0)] | None = None
+    when_busy: Literal["steer"] | None = None
+
+
+def _id(call: Call) -> RunId:
+    return RunId(call.path("id"))
+
+
+async def accept(call: Call) -> ASGIApp:
+    body = await call.body(PromptBody)
+    draft = Draft(
+        input=body.input,
+        model=body.model,
+        mode=Mode(body.mode),
+        when_busy=body.when_busy,
+        on_disconnect=body.on_disconnect,
+    )
+    run = await call.to.engine.inbox.accept(call.session_id, draft, once=await call.once())
+    return await accepted(call, run)
+
+
+async def accepted(call: Call, run: Run) -> ASGIApp:
+    """A 202 with the run, or its stream for a client that asked for one."""
+    headers = {"Location": f"/api/runs/{run.id}"}
+    if not call.wants_events():
+        return answer(run, status=202, headers=headers)
+
+    async def cancel() -> None:
+        await call.to.engine.inbox.cancel_run(run.id, Reason.DISCONNECT)
+
+    attached = run.on_disconnect is OnDisconnect.CANCEL
+    batches = await Viewing(call).run(run.id)
+    return EventStream(batches, on_left=cancel if attached else None, headers=headers)
+
+
+async def of_session(call: Call) -> ASGIApp:
+    await call.to.store.session(call.session_id)
+    return await _page(call, call.session_id)
+
+
+async def listing(call: Call) -> ASGIApp:
+    return await _page(call, None)
+
+
+async def _page(call: Call, session_id: SessionId | None) -> ASGIApp:
+    given = call.query("status")
+    if given is not None and given not in set(RunStatus):
+        raise InvalidInput(f"status must be one of {', '.join(RunStatus)}")
+    query = RunQuery(
+        session_id=session_id,
+        status=RunStatus(given) if given else None,
+        limit=call.limit(),
+        cursor=call.query("cursor"),
+    )
+    return answer(await call.to.store.runs(query))
+
+
+async def read(call: Call) -> ASGIApp:
+    return answer(await call.to.store.run(_id(call)))
+
+
+async def events(call: Call) -> ASGIApp:
+    return EventStream(await Viewing(call).run(_id(call)))
+
+
+async def cancel(call: Call) -> ASGIApp:
+    return answer(await call.to.engine.inbox.cancel_run(_id(call)))
+
+
+async def change(call: Call) -> ASGIApp:
+    body = await call.body(QueuedChange)
+    edit = QueueEdit(input=body.input, position=body.position, steer=body.when_busy is not None)
+    return answer(await call.to.engine.inbox.change_queued(_id(call), edit))
+
+
+async def withdraw(call: Call) -> ASGIApp:
+    await call.to.engine.inbox.withdraw(_id(call))
+    return Response(status_code=204)
+
+
+async def go_on(call: Call) -> ASGIApp:
+    run = await call.to.engine.inbox.go_on(_id(call), once=await call.once())
+    return await accepted(call, run)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/api/sessions/{id}/runs",
+        handler=accept,
+        tag="runs",
+        summary="Prompt a session; with `Accept: text/event-stream` the answer is the run's stream",
+        takes=PromptBody,
+        gives=Run,
+        status=202,
+        codes=(
+            "not_found",
+            "session_busy",
+            "model_not_found",
+            "idempotency_mismatch",
+            "queue_full",
+            "shutting_down",
+        ),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/sessions/{id}/runs",
+        handler=of_session,
+        tag="runs",
+        summary="A session's runs, newest first",
+        gives=RunPage,
+        query=("status", "limit", "cursor"),
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/runs",
+        handler=listing,
+        tag="runs",
+        summary="All runs, newest first",
+        gives=RunPage,
+        query=("status", "limit", "cursor"),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/runs/{id}",
+        handler=read,
+        tag="runs",
+        summary="One run",
+        gives=Run,
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/runs/{id}/events",
+        handler=events,
+        tag="runs",
+        summary="One run's events; ends after `run.finished`",
+        gives=EVENTS,
+        query=("after",),
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/runs/{id}/cancel",
+        handler=cancel,
+        tag="runs",
+        summary="Stop one run; answers with the run as it ended",
+        gives=Run,
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/api/runs/{id}",
+        handler=change,
+        tag="runs",
+        summary="Change a queued run",
+        takes=QueuedChange,
+        gives=Run,
+        codes=("not_found", "session_busy"),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/api/runs/{id}",
+        handler=withdraw,
+        tag="runs",
+        summary="Take a queued run back",
+        status=204,
+        codes=("not_found", "session_busy"),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/runs/{id}/continue",
+        handler=go_on,
+        tag="runs",
+        summary="Go on from the kept partial of the session's last run",
+        gives=Run,
+        status=202,
+        codes=("not_found", "session_busy", "not_last", "idempotency_mismatch", "shutting_down"),
+    ),
+)

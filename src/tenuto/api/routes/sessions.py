@@ -1,0 +1,178 @@
+"""Sessions: conversations, each with one log."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from tenuto.api.call import Call, answer
+from tenuto.api.endpoint import EVENTS, Endpoint
+from tenuto.api.sse import EventStream
+from tenuto.api.streams import Viewing
+from tenuto.core.message import Message
+from tenuto.core.session import DEFAULT_WORKSPACE, Session
+from tenuto.core.value import Value, WorkspaceId
+from tenuto.engine.inbox import CancelReceipt
+from tenuto.engine.librarian import NewSession
+from tenuto.ports.store import SessionPage, SessionQuery
+
+Title = Annotated[str, Meta(max_length=500)]
+
+
+class SessionDraft(Value, forbid_unknown_fields=True):
+    workspace: WorkspaceId | None = None
+    title: Title | None = None
+    model: str | None = None
+    system: str | None = None
+
+
+class SessionChange(Value, forbid_unknown_fields=True):
+    title: Title | UnsetType = UNSET
+    model: str | UnsetType | None = UNSET
+    pinned: bool | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
+    draft: str | UnsetType = UNSET
+    system: str | UnsetType | None = UNSET
+
+
+class Messages(Value):
+    messages: tuple[Message, ...]
+    head: int
+
+
+async def create(call: Call) -> ASGIApp:
+    draft = await call.body(SessionDraft)
+    new = NewSession(
+        workspace=draft.workspace or DEFAULT_WORKSPACE,
+        title=(draft.title or "").strip(),
+        model=draft.model,
+        system=draft.system,
+    )
+    session = await call.to.engine.librarian.create(new, once=await call.once())
+    return answer(session, status=201, headers={"Location": f"/api/sessions/{session.id}"})
+
+
+async def listing(call: Call) -> ASGIApp:
+    workspace = call.query("workspace")
+    query = SessionQuery(
+        workspace_id=WorkspaceId(workspace) if workspace else None,
+        words=call.query("q") or None,
+        archived=call.flag("archived"),
+        limit=call.limit(),
+        cursor=call.query("cursor"),
+    )
+    return answer(await call.to.store.sessions(query))
+
+
+async def read(call: Call) -> ASGIApp:
+    return answer(await call.to.store.session(call.session_id))
+
+
+async def change(call: Call) -> ASGIApp:
+    wanted = await call.body(SessionChange)
+    changes: dict[str, Any] = {
+        field: value
+        for field, value in msgspec.structs.asdict(wanted).items()
+        if value is not UNSET
+    }
+    return answer(await call.to.engine.librarian.update(call.session_id, changes))
+
+
+async def delete(call: Call) -> ASGIApp:
+    await call.to.engine.librarian.delete(call.session_id)
+    return Response(status_code=204)
+
+
+async def messages(call: Call) -> ASGIApp:
+    snapshot = await call.to.store.snapshot(call.session_id)
+    return answer(Messages(messages=snapshot.messages, head=snapshot.session.head))
+
+
+async def events(call: Call) -> ASGIApp:
+    return EventStream(await Viewing(call).session(call.session_id))
+
+
+async def cancel(call: Call) -> ASGIApp:
+    return answer(await call.to.engine.inbox.cancel_session(call.session_id))
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/api/sessions",
+        handler=create,
+        tag="sessions",
+        summary="Begin a conversation",
+        takes=SessionDraft,
+        gives=Session,
+        status=201,
+        codes=("not_found", "model_not_found", "idempotency_mismatch"),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/sessions",
+        handler=listing,
+        tag="sessions",
+        summary="Sessions, newest activity first; `q` searches titles and messages",
+        gives=SessionPage,
+        query=("workspace", "q", "archived", "limit", "cursor"),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/sessions/{id}",
+        handler=read,
+        tag="sessions",
+        summary="One session",
+        gives=Session,
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="PATCH",
+        path="/api/sessions/{id}",
+        handler=change,
+        tag="sessions",
+        summary="Change a session's settings",
+        takes=SessionChange,
+        gives=Session,
+        codes=("not_found", "model_not_found"),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/api/sessions/{id}",
+        handler=delete,
+        tag="sessions",
+        summary="Stop everything in a session and remove it for good",
+        status=204,
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/sessions/{id}/messages",
+        handler=messages,
+        tag="sessions",
+        summary="The transcript, and the cursor it was taken at",
+        gives=Messages,
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/sessions/{id}/events",
+        handler=events,
+        tag="sessions",
+        summary="The session's log from a cursor on, and then live",
+        gives=EVENTS,
+        query=("after",),
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/sessions/{id}/cancel",
+        handler=cancel,
+        tag="sessions",
+        summary="Stop the active run and every prompt accepted so far",
+        gives=CancelReceipt,
+        codes=("not_found",),
+    ),
+)

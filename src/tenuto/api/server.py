@@ -1,0 +1,85 @@
+"""The HTTP server: uvicorn, with signals and the order of stopping in our own hands."""
+
+import asyncio
+import contextlib
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+CLOSE_SECONDS = 5
+BACKLOG = 2048
+
+
+class Server(uvicorn.Server):
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        # Left alone, uvicorn would close the door before runs have ended, and hang on open streams.
+        yield
+
+
+class Stopping:
+    """Hears the signals that ask the server to stop; the second one asks it to hurry."""
+
+    def __init__(self) -> None:
+        self._asked = asyncio.Event()
+        self._hurry = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._hear)
+
+    def _hear(self) -> None:
+        if self._asked.is_set():
+            self._hurry.set()
+        self._asked.set()
+
+    async def asked(self) -> None:
+        await self._asked.wait()
+
+    async def hurry(self) -> None:
+        await self._hurry.wait()
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """A listening socket; raises OSError if the address cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+    except OSError:
+        found.close()
+        raise
+    found.listen(BACKLOG)
+    return found
+
+
+async def run_server(
+    app: ASGIApp,
+    listening: socket.socket,
+    *,
+    on_ready: Callable[[], None],
+    until: Callable[[], Awaitable[None]],
+) -> None:
+    """Serve until `until` is over; it is called once the server answers."""
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=CLOSE_SECONDS,
+        backlog=BACKLOG,
+    )
+    server = Server(config)
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    while not server.started and not serving.done():
+        await asyncio.sleep(0.01)
+    on_ready()
+    await until()
+    server.should_exit = True
+    await serving

@@ -1,0 +1,114 @@
+"""Streams: which events a viewer gets, and from where."""
+
+from collections.abc import AsyncGenerator
+
+from tenuto.api.call import Call
+from tenuto.api.sse import snapshot_frame
+from tenuto.core.run import RunStatus
+from tenuto.core.value import RunId, SessionId, StreamId, WorkspaceId
+from tenuto.engine.tailer import Batch, Frame
+from tenuto.ports.store import RunQuery, SessionQuery
+
+NO_CURSOR = 0
+
+
+class Viewing:
+    """Opens the streams of one call."""
+
+    def __init__(self, call: Call) -> None:
+        self._store = call.to.store
+        self._tailer = call.to.engine.tailer
+        self._cursor = call.request.headers.get("last-event-id", call.query("after"))
+
+    async def session(self, session_id: SessionId) -> AsyncGenerator[Batch, None]:
+        head = (await self._store.session(session_id)).head
+        after = self._after(head)
+
+        async def take() -> tuple[bytes, int]:
+            return await self._session_snapshot(session_id)
+
+        return self._tailer.follow(
+            StreamId(session_id),
+            after=after,
+            snapshot=take,
+            shown=lambda frame: True,
+            last=lambda frame: frame.type == "session.deleted",
+        )
+
+    async def run(self, run_id: RunId) -> AsyncGenerator[Batch, None]:
+        """Of one run only; ends after its `run.finished`, also if that was seen before."""
+        run = await self._store.run(run_id)
+        head = (await self._store.session(run.session_id)).head
+        accepted = await self._store.run_accepted_at(run_id)
+        after = self._after(head)
+
+        async def take() -> tuple[bytes, int]:
+            return await self._session_snapshot(run.session_id)
+
+        def shown(frame: Frame) -> bool:
+            return frame.run_id == run_id or frame.type in ("snapshot", "session.deleted")
+
+        def last(frame: Frame) -> bool:
+            finished = frame.type == "run.finished" and frame.run_id == run_id
+            return finished or frame.type == "session.deleted"
+
+        return self._tailer.follow(
+            StreamId(run.session_id),
+            after=after if after is None else max(after, accepted - 1),
+            # Folded deltas are whole again in one: a run can be replayed without a snapshot.
+            snapshot=take if after is None else None,
+            shown=shown,
+            last=last,
+            until=head if run.ended else None,
+        )
+
+    async def workspace(self, workspace_id: WorkspaceId) -> AsyncGenerator[Batch, None]:
+        await self._store.workspace(workspace_id)
+        stream = StreamId(workspace_id)
+        head = (await self._store.read(stream, after=0, limit=1)).head
+
+        async def take() -> tuple[bytes, int]:
+            return await self._workspace_snapshot(workspace_id)
+
+        return self._tailer.follow(
+            stream,
+            after=self._after(head),
+            snapshot=take,
+            shown=lambda frame: True,
+            last=lambda frame: False,
+        )
+
+    def _after(self, head: int) -> int | None:
+        """Where to go on; None: the cursor cannot be used, or asks for a snapshot."""
+        if self._cursor is None:
+            return NO_CURSOR
+        if not (self._cursor.isascii() and self._cursor.isdecimal()):
+            return None
+        after = int(self._cursor)
+        return after if after <= head else None
+
+    async def _session_snapshot(self, session_id: SessionId) -> tuple[bytes, int]:
+        snapshot = await self._store.snapshot(session_id)
+        head = snapshot.session.head
+        data: dict[str, object] = {
+            "session_id": session_id,
+            "session": snapshot.session,
+            "messages": snapshot.messages,
+            "runs": snapshot.runs,
+            "approvals": snapshot.approvals,
+        }
+        return snapshot_frame(head, data), head
+
+    async def _workspace_snapshot(self, workspace_id: WorkspaceId) -> tuple[bytes, int]:
+        # The head first: what happens while we read comes again as events, and does no harm.
+        page = await self._store.read(StreamId(workspace_id), after=0, limit=1)
+        sessions = await self._store.sessions(SessionQuery(workspace_id=workspace_id, limit=200))
+        ids = {session.id for session in sessions.sessions}
+        running = await self._store.runs(RunQuery(status=RunStatus.RUNNING, limit=200))
+        queued = await self._store.runs(RunQuery(status=RunStatus.QUEUED, limit=200))
+        data: dict[str, object] = {
+            "workspace": await self._store.workspace(workspace_id),
+            "sessions": sessions.sessions,
+            "runs": [r for r in (*running.runs, *queued.runs) if r.session_id in ids],
+        }
+        return snapshot_frame(page.head, data), page.head

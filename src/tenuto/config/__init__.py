@@ -1,0 +1,38 @@
+"""How a server is told what to do: `load` makes frozen `Settings`, or says all that is wrong."""
+
+from tenuto.config.load import load
+from tenuto.config.mistake import ConfigError
+from tenuto.config.provider import ModelSettings, ProviderKind, ProviderSettings
+from tenuto.config.secret import Secret
+from tenuto.config.settings import (
+    Embedded,
+    Limits,
+    Log,
+    LogFormat,
+    LogLevel,
+    Permissions,
+    Settings,
+    Tools,
+)
+from tenuto.config.table import Setting, settings_table
+from tenuto.config.token import ensure_token
+
+__all__ = [
+    "ConfigError",
+    "Embedded",
+    "Limits",
+    "Log",
+    "LogFormat",
+    "LogLevel",
+    "ModelSettings",
+    "Permissions",
+    "ProviderKind",
+    "ProviderSettings",
+    "Secret",
+    "Setting",
+    "Settings",
+    "Tools",
+    "ensure_token",
+    "load",
+    "settings_table",
+]

@@ -1,0 +1,176 @@
+"""Every setting: its name, type, range, default and meaning, said once.
+
+The command line, the environment, `tenuto.toml`, `--help` and `docs/configuration.md` are all
+read off these annotations (see `table.py`).
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from tenuto.config.provider import WITHOUT_SPACES, ProviderSettings
+from tenuto.config.secret import Secret
+from tenuto.core.value import Value
+
+MIB = 1024 * 1024
+
+SQLITE_FILE = "tenuto.sqlite3"
+SQLITE_URL = "sqlite:///"
+MEMORY_URL = "memory:"
+NO_SPACES = "a text without spaces"
+DATABASE = r"^(sqlite:///.+|memory:|postgres(ql)?://.*)$"
+ORIGIN = r"^https?://[^/\s]+$"
+
+
+class Permissions(StrEnum):
+    """What happens when a tool wants to change something or reach out."""
+
+    ASK = "ask"
+    ALLOW = "allow"
+    DENY = "deny"
+
+
+class LogLevel(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class LogFormat(StrEnum):
+    AUTO = "auto"
+    """Human on a terminal, JSON otherwise."""
+    HUMAN = "human"
+    JSON = "json"
+
+
+class Limits(Value):
+    max_body_bytes: Annotated[int, Meta(ge=1024, description="Largest JSON request body.")] = (
+        10 * MIB
+    )
+    max_file_bytes: Annotated[int, Meta(ge=1024, description="Largest uploaded file.")] = 25 * MIB
+    steps: Annotated[int, Meta(ge=1, description="Model requests that one run may make.")] = 50
+    run_seconds: Annotated[float, Meta(gt=0, description="How long one run may take.")] = 3600
+    stall_seconds: Annotated[
+        float,
+        Meta(gt=0, description="How long a provider may stay silent; a slow first token counts."),
+    ] = 600
+    connect_seconds: Annotated[
+        float, Meta(gt=0, description="How long connecting to a provider may take.")
+    ] = 30
+    cost_usd: Annotated[
+        float, Meta(ge=0, description="What one run may cost in US dollars; 0: no limit.")
+    ] = 0
+    loop_repeats: Annotated[
+        int, Meta(ge=2, description="The same tool call with the same result ends a run.")
+    ] = 4
+    fold_deltas_days: Annotated[
+        float,
+        Meta(ge=0, description="After this many days a finished part's deltas become one event."),
+    ] = 30
+
+
+class Tools(Value):
+    allow_private_addresses: Annotated[
+        bool, Meta(description="Let `fetch_url` reach private, loopback and link-local addresses.")
+    ] = False
+    output_bytes: Annotated[int, Meta(ge=1024, description="Cap on what a tool returns.")] = 32768
+    shell_seconds: Annotated[
+        float, Meta(gt=0, description="How long a shell command may take unless the call says.")
+    ] = 120
+
+
+class Embedded(Value):
+    enabled: Annotated[
+        bool, Meta(description="Answer with the embedded model when no provider is configured.")
+    ] = True
+    idle_seconds: Annotated[
+        float, Meta(gt=0, description="Stop the embedded model after this long without work.")
+    ] = 600
+
+
+class Log(Value):
+    level: Annotated[LogLevel, Meta(description="The least that is logged.")] = LogLevel.INFO
+    format: Annotated[
+        LogFormat, Meta(description="How: `auto` is `human` on a terminal and `json` elsewhere.")
+    ] = LogFormat.AUTO
+
+
+class Settings(Value):
+    """All that a server is told when it starts."""
+
+    host: Annotated[
+        str, Meta(pattern=WITHOUT_SPACES, title=NO_SPACES, description="The address to listen on.")
+    ] = "127.0.0.1"
+    port: Annotated[
+        int, Meta(ge=0, le=65535, description="The port to listen on; 0: any free one.")
+    ] = 8383
+    data: Annotated[
+        Path,
+        Meta(
+            description="The folder that everything is kept in.",
+            extra={"default": "`$XDG_DATA_HOME/tenuto`, else `~/.local/share/tenuto`"},
+        ),
+    ]
+    token: Annotated[
+        Secret | None,
+        Meta(
+            pattern=WITHOUT_SPACES,
+            title=NO_SPACES,
+            description="What clients must show.",
+            extra={"default": "made once, kept in `DATA/token`"},
+        ),
+    ] = None
+    database: Annotated[
+        str,
+        Meta(
+            pattern=DATABASE,
+            title=f"`sqlite:///FILE` or `{MEMORY_URL}`",
+            description="`sqlite:///FILE` (`sqlite:////FILE` from the root) or `memory:`.",
+            extra={"default": "one SQLite file in the data folder"},
+        ),
+    ] = ""
+    drain: Annotated[
+        float, Meta(ge=0, description="Seconds that active runs get to end when the server stops.")
+    ] = 20
+    model: Annotated[
+        str,
+        Meta(
+            description="The model for sessions that name none, as `provider/model`.",
+            extra={"default": "the first one found"},
+        ),
+    ] = ""
+    titles: Annotated[
+        bool, Meta(description="Make titles in the background; each costs a model request.")
+    ] = True
+    permissions: Annotated[
+        Permissions, Meta(description="What happens when a tool wants to change something.")
+    ] = Permissions.ASK
+    discover: Annotated[
+        bool, Meta(description="Look for model servers on the usual local ports.")
+    ] = True
+    allowed_hosts: Annotated[
+        tuple[Annotated[str, Meta(pattern=WITHOUT_SPACES, title=NO_SPACES)], ...],
+        Meta(description="Names that requests may ask for besides this machine's own addresses."),
+    ] = ()
+    allowed_origins: Annotated[
+        tuple[Annotated[str, Meta(pattern=ORIGIN, title="an origin such as https://name")], ...],
+        Meta(description="Web origins besides our own that may call, as `https://name`."),
+    ] = ()
+    limits: Limits = msgspec.field(default_factory=Limits)
+    tools: Tools = msgspec.field(default_factory=Tools)
+    embedded: Embedded = msgspec.field(default_factory=Embedded)
+    log: Log = msgspec.field(default_factory=Log)
+    providers: tuple[ProviderSettings, ...] = ()
+
+    @property
+    def sqlite_path(self) -> Path | None:
+        """The database file; None when everything is kept in memory only."""
+        if self.database == MEMORY_URL:
+            return None
+        if self.database:
+            return Path(self.database.removeprefix(SQLITE_URL))
+        return self.data / SQLITE_FILE

@@ -1,0 +1,81 @@
+"""What a run used: told by the provider where it says so, counted where it does not."""
+
+from msgspec.structs import replace
+
+from tenuto.core.run import Usage
+
+CHARACTERS_PER_TOKEN = 4
+
+
+def estimate_tokens(characters: int) -> int:
+    return -(-characters // CHARACTERS_PER_TOKEN)
+
+
+class Meter:
+    """Adds up the requests of one run, the one under way included."""
+
+    def __init__(self, usage: Usage | None = None) -> None:
+        self._done = usage or Usage()
+        self._reported: Usage | None = None
+        self._input_characters = 0
+        self._output = _Count()
+        self._reasoning = _Count()
+        self._open = False
+
+    def request(self, input_characters: int) -> None:
+        """A request goes out: it costs something even if it never answers."""
+        self.close()
+        self._open = True
+        self._input_characters = input_characters
+
+    def output(self, text: str) -> None:
+        self._output.add(text)
+
+    def reasoning(self, text: str) -> None:
+        self._reasoning.add(text)
+
+    def report(self, usage: Usage) -> None:
+        self._reported = usage
+
+    def refused(self) -> None:
+        """The request under way was never worked on."""
+        self._open = False
+
+    def close(self) -> None:
+        """The request under way is over."""
+        self._done = self.total()
+        self._open, self._reported = False, None
+        self._output, self._reasoning = _Count(), _Count()
+
+    def total(self) -> Usage:
+        if not self._open:
+            return self._done
+        if self._reported is not None:
+            return self._done + self._reported
+        reasoning = self._reasoning.tokens()
+        return self._done + Usage(
+            input_tokens=estimate_tokens(self._input_characters),
+            output_tokens=self._output.tokens() + reasoning,
+            reasoning_tokens=reasoning,
+            exact=False,
+        )
+
+
+class _Count:
+    def __init__(self) -> None:
+        self.pieces = 0
+        self.characters = 0
+
+    def add(self, text: str) -> None:
+        self.pieces += 1
+        self.characters += len(text)
+
+    def tokens(self) -> int:
+        # Providers mostly send a token a piece; those that send more are caught by the length.
+        return max(self.pieces, estimate_tokens(self.characters))
+
+
+def priced(usage: Usage, *, input_price: float, output_price: float) -> Usage:
+    """The usage with its cost; prices are dollars per million tokens."""
+    cost = (usage.input_tokens * input_price + usage.output_tokens * output_price) / 1_000_000
+    return replace(usage, cost_usd=round(cost, 9))

@@ -1,0 +1,157 @@
+"""The coordinator gives each session with work one lane: one run at a time, in order.
+
+It learns of prompts, cancels and answers only by looking at the store when the store says that
+something changed, so it does not matter which client, or which node, they came through.
+"""
+
+import asyncio
+import logging
+
+import anyio
+
+from tenuto.core import scheduler
+from tenuto.core.desk import Moment
+from tenuto.core.error import NotFound, StorageTrouble, TenutoError
+from tenuto.core.value import NodeId, RunId, SessionId
+from tenuto.engine.driver import Active, Driver
+from tenuto.ports.clock import Clock
+from tenuto.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 1.0
+
+
+class Lane:
+    def __init__(self) -> None:
+        self.task: asyncio.Task[None] | None = None
+        self.active: Active | None = None
+        self.poked = False
+        """Something changed since the lane last asked for the next run."""
+        self.look_again = False
+        self.looking: asyncio.Task[None] | None = None
+        self.gone = asyncio.Event()
+
+
+class Coordinator:
+    def __init__(self, store: Store, driver: Driver, clock: Clock, *, node: NodeId) -> None:
+        self._store = store
+        self._driver = driver
+        self._clock = clock
+        self._node = node
+        self._lanes: dict[SessionId, Lane] = {}
+        self._draining = False
+
+    def changed(self, session_id: SessionId) -> None:
+        """Something was asked of this session: look at it."""
+        lane = self._lanes.get(session_id)
+        if lane is not None:
+            lane.poked = True
+            self._look(session_id, lane)
+            return
+        if self._draining:
+            return
+        lane = self._lanes[session_id] = Lane()
+        lane.task = asyncio.create_task(self._work(session_id, lane), name=f"lane {session_id}")
+
+    def active_runs(self) -> set[RunId]:
+        return {lane.active.started.run.id for lane in self._lanes.values() if lane.active}
+
+    def look_everywhere(self) -> None:
+        """A slow look at everything under way, in case a change went unheard."""
+        for session_id, lane in self._lanes.items():
+            self._look(session_id, lane)
+
+    async def until_gone(self, session_id: SessionId) -> None:
+        """Wait until nothing of the session is worked on here."""
+        lane = self._lanes.get(session_id)
+        if lane is not None:
+            await lane.gone.wait()
+
+    async def drain(self, seconds: float) -> None:
+        """Start nothing more; give what runs this long to end, then interrupt it."""
+        self._draining = True
+        tasks = {lane.task for lane in self._lanes.values() if lane.task}
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+        for lane in self._lanes.values():
+            if lane.active is not None:
+                lane.active.interrupt()
+
+    async def stop(self, seconds: float) -> None:
+        """Wait for the last endings to be written, then let go of everything."""
+        tasks = {lane.task for lane in self._lanes.values() if lane.task}
+        if tasks:
+            await asyncio.wait(tasks, timeout=seconds)
+        self._driver.abandon()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _work(self, session_id: SessionId, lane: Lane) -> None:
+        try:
+            while not self._draining:
+                lane.poked = False
+                if await self._next(session_id, lane):
+                    continue
+                if not lane.poked:
+                    return
+        finally:
+            # No await between the last look and this: whoever comes after opens a new lane.
+            del self._lanes[session_id]
+            lane.gone.set()
+
+    async def _next(self, session_id: SessionId, lane: Lane) -> bool:
+        """Do the next run, if there is one. Trouble is waited out, never passed on."""
+        try:
+            moment = Moment(now=self._clock.now(), node=self._node)
+            started, _ = await self._store.commit(
+                session_id, lambda desk: scheduler.start_next(desk, moment)
+            )
+            if started is None:
+                return False
+            lane.active = Active(started)
+            # A cancel may have been committed right after the start, before we were told of it.
+            self._look(session_id, lane)
+            await self._driver.drive(lane.active)
+        except NotFound:
+            return lane.active is not None
+        except StorageTrouble as trouble:
+            log.warning("cannot start the next run, trying again: %s", trouble)
+            await anyio.sleep(RETRY_SECONDS)
+        except TenutoError:
+            log.exception("a lane stumbled", extra={"session_id": session_id})
+            await anyio.sleep(RETRY_SECONDS)
+        finally:
+            lane.active = None
+        return True
+
+    def _look(self, session_id: SessionId, lane: Lane) -> None:
+        if lane.active is None or lane.active.lost:
+            return
+        if lane.active.task is not None:
+            lane.active.task.poke()
+        lane.look_again = True
+        if lane.looking is None or lane.looking.done():
+            lane.looking = asyncio.create_task(self._check(session_id, lane, lane.active))
+
+    async def _check(self, session_id: SessionId, lane: Lane, active: Active) -> None:
+        """Stop the run if a cancel covers it, or if it is no longer ours."""
+        while lane.look_again:
+            lane.look_again = False
+            try:
+                control = await self._store.control(session_id)
+            except NotFound:
+                active.lose()
+                return
+            except StorageTrouble as trouble:
+                log.warning("cannot look at %s, trying again: %s", session_id, trouble)
+                await anyio.sleep(RETRY_SECONDS)
+                lane.look_again = True
+                continue
+            if control.epoch != active.started.fence.epoch:
+                active.lose()
+                return
+            if reason := control.cancels.reason_for(active.started.run):
+                active.cancel(reason)
+                return

@@ -1,0 +1,170 @@
+"""The driver does one run from its start to its ending, and writes the ending whatever happens."""
+
+import logging
+from collections.abc import Callable
+
+import anyio
+from msgspec.structs import replace
+
+from tenuto.core import scheduler
+from tenuto.core.error import Fenced, ModelNotFound, NotFound, StorageTrouble
+from tenuto.core.run import Ending, Reason, Run, RunError, RunStatus, Usage
+from tenuto.core.scheduler import Started
+from tenuto.core.session import Session
+from tenuto.core.usage import priced
+from tenuto.core.value import NodeId
+from tenuto.engine.task import Task, Worker
+from tenuto.ports.clock import Clock, Ids
+from tenuto.ports.model import Models, ProviderError
+from tenuto.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+SETTLE_RETRY_SECONDS = 1.0
+
+
+class Active:
+    """A run under way, and the one way to stop it."""
+
+    def __init__(self, started: Started) -> None:
+        self.started = started
+        self.scope = anyio.CancelScope()
+        self.task: Task | None = None
+        self.stopped: tuple[RunStatus, Reason] | None = None
+        self.lost = False
+        """Another owner has the run, or its session is gone: write nothing more."""
+
+    def cancel(self, reason: Reason) -> None:
+        self._stop(RunStatus.CANCELLED, reason)
+
+    def interrupt(self) -> None:
+        self._stop(RunStatus.INTERRUPTED, Reason.SERVER_STOPPED)
+
+    def lose(self) -> None:
+        self.lost = True
+        self.scope.cancel()
+
+    def _stop(self, status: RunStatus, reason: Reason) -> None:
+        # The first cause is the truth: a shutdown must not turn a user's cancel into its own.
+        if self.stopped is None:
+            self.stopped = (status, reason)
+        self.scope.cancel()
+
+
+class Driver:
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        worker: Worker,
+        clock: Clock,
+        ids: Ids,
+        *,
+        node: NodeId,
+        run_seconds: float,
+    ) -> None:
+        self._store = store
+        self._models = models
+        self._worker = worker
+        self._clock = clock
+        self._ids = ids
+        self._node = node
+        self._run_seconds = run_seconds
+        self._abandoned = False
+        self.on_ended: list[Callable[[Session, Run], None]] = []
+        """Called with each run that this node settled."""
+
+    def abandon(self) -> None:
+        """Stop trying to write endings that the store refuses; the next start settles them."""
+        self._abandoned = True
+
+    async def drive(self, active: Active) -> None:
+        """Work and settle. Cancelling `active` is a stop; cancelling us is a crash."""
+        task = Task(
+            self._store,
+            self._clock,
+            self._ids,
+            node=self._node,
+            started=active.started,
+        )
+        active.task = task
+        ending = await self._work(active, task)
+        with anyio.CancelScope(shield=True):
+            usage = await self._priced(task.run.model, task.meter.total())
+            run = await self._settle(active, task, replace(ending, usage=usage))
+        if run is not None:
+            for tell in self.on_ended:
+                tell(task.session, run)
+
+    async def _work(self, active: Active, task: Task) -> Ending:
+        ending = _failed(Reason.INTERNAL, "The server made a mistake.")
+        try:
+            with active.scope:
+                task.limit.deadline = anyio.current_time() + self._run_seconds
+                with task.limit:
+                    ending = await self._worker.work(task)
+                if task.limit.cancelled_caught:
+                    ending = Ending(status=RunStatus.COMPLETED, reason=Reason.TIME_LIMIT)
+        except ProviderError as error:
+            ending = _failed(error.reason, str(error))
+        except ModelNotFound as error:
+            ending = _failed(Reason.MODEL_NOT_FOUND, str(error))
+        except Fenced:
+            active.lost = True
+        except StorageTrouble as error:
+            ending = _failed(Reason.STORAGE, str(error))
+        except Exception:
+            log.exception("run failed", extra={"run_id": task.run.id})
+        if active.scope.cancelled_caught and active.stopped is not None:
+            status, reason = active.stopped
+            ending = Ending(status=status, reason=reason)  # type: ignore[arg-type]
+        return ending
+
+    async def _settle(self, active: Active, task: Task, ending: Ending) -> Run | None:
+        """Write the ending; try again while the store is in trouble."""
+        session_id, fence = task.session.id, active.started.fence
+        while not active.lost and not self._abandoned:
+            try:
+                await task.recorder.flush()
+            except Fenced:
+                return None
+            except StorageTrouble as error:
+                # What could not be stored is lost to everyone alike: the log is the truth.
+                ending = replace(_failed(Reason.STORAGE, str(error)), usage=ending.usage)
+            try:
+                message = await self._store.open_message(session_id)
+                last = ending
+                run, _ = await self._store.commit(
+                    session_id,
+                    lambda desk: scheduler.settle(desk, fence, last, message, task.moment),  # noqa: B023
+                )
+                log.info(
+                    "run ended",
+                    extra={"run_id": run.id, "status": run.status, "reason": run.reason},
+                )
+                return run
+            except (Fenced, NotFound):
+                return None
+            except StorageTrouble as error:
+                log.warning(
+                    "cannot settle, trying again: %s", error, extra={"run_id": fence.run_id}
+                )
+                await anyio.sleep(SETTLE_RETRY_SECONDS)
+        return None
+
+    async def _priced(self, model_id: str, usage: Usage) -> Usage:
+        try:
+            price = (await self._models.find(model_id)).price
+        except Exception:
+            # A price is a courtesy; its absence must not keep a run from ending.
+            log.warning("no price for %s", model_id, exc_info=True)
+            return usage
+        if price is None:
+            return usage
+        return priced(usage, input_price=price.input, output_price=price.output)
+
+
+def _failed(reason: Reason, message: str) -> Ending:
+    return Ending(
+        status=RunStatus.FAILED, reason=reason, error=RunError(code=str(reason), message=message)
+    )

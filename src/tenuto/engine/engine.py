@@ -1,0 +1,75 @@
+"""The engine as a whole: how its parts hear of commits, start, drain and stop."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from tenuto.core.event import Stored
+from tenuto.core.value import SessionId, StreamId
+from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.inbox import Inbox
+from tenuto.engine.janitor import Janitor
+from tenuto.engine.librarian import Librarian
+from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.tailer import Tailer
+
+STOP_SECONDS = 5.0
+
+
+class Switchboard:
+    """Passes each commit on: to those who watch, and to those who work."""
+
+    def __init__(self) -> None:
+        self.on_committed: list[Callable[[StreamId, Sequence[Stored]], None]] = []
+        self.on_changed: list[Callable[[SessionId], None]] = []
+
+    def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
+        for tell in self.on_committed:
+            tell(stream, events)
+
+    def changed(self, session_id: SessionId) -> None:
+        for tell in self.on_changed:
+            tell(session_id)
+
+
+class Engine:
+    def __init__(
+        self,
+        *,
+        inbox: Inbox,
+        librarian: Librarian,
+        coordinator: Coordinator,
+        tailer: Tailer,
+        rescuer: Rescuer,
+        janitor: Janitor,
+    ) -> None:
+        self.inbox = inbox
+        self.librarian = librarian
+        self.coordinator = coordinator
+        self.tailer = tailer
+        self._rescuer = rescuer
+        self._janitor = janitor
+        self._upkeep: list[asyncio.Task[None]] = []
+        self.draining = False
+
+    async def start(self) -> None:
+        """Settle what the last process left, begin what waits, and keep watch."""
+        await self._janitor.purge(older_than=0)
+        await self._rescuer.recover()
+        self._upkeep = [
+            asyncio.create_task(self._rescuer.watch(), name="rescuer"),
+            asyncio.create_task(self._janitor.sweep(), name="janitor"),
+        ]
+
+    async def drain(self, seconds: float) -> None:
+        """Take no prompts, start no runs; let what runs end, then interrupt it."""
+        self.draining = True
+        self.inbox.close()
+        await self.coordinator.drain(seconds)
+
+    async def stop(self) -> None:
+        """Write the last endings and close every stream."""
+        await self.coordinator.stop(STOP_SECONDS)
+        self.tailer.close()
+        for task in self._upkeep:
+            task.cancel()
+        await asyncio.gather(*self._upkeep, return_exceptions=True)

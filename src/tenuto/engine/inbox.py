@@ -1,0 +1,282 @@
+"""The inbox takes what clients ask of runs. What it has answered is on disk."""
+
+import logging
+
+from msgspec.structs import replace
+
+from tenuto.core import consent, editing, scheduler
+from tenuto.core.approval import Approval, Decision
+from tenuto.core.desk import Moment, Sight
+from tenuto.core.editing import QueueEdit
+from tenuto.core.error import InvalidInput, NotFound, NothingToUndo, SessionBusy, ShuttingDown
+from tenuto.core.message import parts_input
+from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, Reason, Run, WhenBusy
+from tenuto.core.scheduler import Prompt
+from tenuto.core.value import (
+    ApprovalId,
+    MessageId,
+    NodeId,
+    RunId,
+    SessionId,
+    StreamId,
+    Value,
+)
+from tenuto.engine.bell import Bell
+from tenuto.ports.clock import Clock, Ids
+from tenuto.ports.model import Models
+from tenuto.ports.store import Once, Store
+
+log = logging.getLogger(__name__)
+
+SETTLE_SECONDS = 5.0
+
+
+class Draft(Value):
+    """A prompt as it comes in, before it is checked."""
+
+    input: Input
+    model: str | None = None
+    """None: the session's, else the server's default."""
+    mode: Mode = Mode.AGENT
+    when_busy: WhenBusy = WhenBusy.QUEUE
+    on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
+
+
+class CancelReceipt(Value):
+    cancelled: tuple[RunId, ...]
+    head: int
+    settled: bool
+
+
+class Undone(Value):
+    removed: tuple[MessageId, ...]
+    head: int
+
+
+class Inbox:
+    def __init__(
+        self, store: Store, models: Models, bell: Bell, clock: Clock, ids: Ids, *, node: NodeId
+    ) -> None:
+        self._store = store
+        self._models = models
+        self._bell = bell
+        self._clock = clock
+        self._ids = ids
+        self._node = node
+        self._closed = False
+
+    def close(self) -> None:
+        """Take no new prompts: the server is stopping."""
+        self._closed = True
+
+    @property
+    def moment(self) -> Moment:
+        return Moment(now=self._clock.now(), node=self._node)
+
+    async def accept(self, session_id: SessionId, draft: Draft, *, once: Once | None = None) -> Run:
+        """Check the prompt, store it, and only then answer."""
+        self._must_be_open()
+        prompt = await self._checked_prompt(session_id, draft)
+        run, _ = await self._store.commit(
+            session_id,
+            lambda desk: scheduler.accept(desk, prompt, self.moment),
+            once=once,
+            answer=Run,
+        )
+        log.info("run accepted", extra={"run_id": run.id, "session_id": session_id})
+        return run
+
+    async def retry(
+        self, session_id: SessionId, *, model: str | None, once: Once | None = None
+    ) -> Run:
+        """Remove the last user message and all after it, and ask the same again."""
+        await self._store.session(session_id)
+        try:
+            message = await self._store.user_message(session_id, None)
+        except NotFound:
+            raise NothingToUndo(f"session {session_id} has no message to ask again") from None
+        draft = Draft(input=parts_input(message), model=model)
+        return await self._again(session_id, message.id, draft, once)
+
+    async def edit(
+        self,
+        session_id: SessionId,
+        message_id: MessageId,
+        draft: Draft,
+        *,
+        once: Once | None = None,
+    ) -> Run:
+        """Remove a user message and all after it, and ask something else in its place."""
+        return await self._again(session_id, message_id, draft, once)
+
+    async def go_on(self, run_id: RunId, *, once: Once | None = None) -> Run:
+        """Go on from the kept partial of the session's last run."""
+        self._must_be_open()
+        before = await self._store.run(run_id)
+        mode = Mode.AGENT if before.mode is Mode.COMPACT else before.mode
+        draft = Draft(input="", model=before.model, mode=mode)
+        prompt = await self._prompt(before.session_id, draft)
+        run, _ = await self._store.commit(
+            before.session_id,
+            lambda desk: editing.go_on(desk, run_id, prompt, self.moment),
+            sight=Sight.HISTORY,
+            once=once,
+            answer=Run,
+        )
+        return run
+
+    async def compact(self, session_id: SessionId, *, once: Once | None = None) -> Run:
+        """Accept a run that summarises the session for the model; wait for its ending."""
+        self._must_be_open()
+        prompt = await self._prompt(session_id, Draft(input="", mode=Mode.COMPACT))
+        run, _ = await self._store.commit(
+            session_id,
+            lambda desk: editing.compact(desk, prompt, self.moment),
+            once=once,
+            answer=Run,
+        )
+        return await self.ended(run.id, seconds=None)
+
+    async def undo(self, session_id: SessionId) -> Undone:
+        removed, head = await self._store.commit(
+            session_id, lambda desk: editing.undo(desk, self.moment), sight=Sight.HISTORY
+        )
+        return Undone(removed=removed, head=head)
+
+    async def cancel_session(
+        self, session_id: SessionId, reason: Reason = Reason.USER
+    ) -> CancelReceipt:
+        """Cover everything accepted so far; answer when it has ended."""
+        cancelled, head = await self._store.commit(
+            session_id, lambda desk: scheduler.cancel_session(desk, reason, self.moment)
+        )
+        settled = True
+        if cancelled.active is not None:
+            settled = (await self.ended(cancelled.active, seconds=SETTLE_SECONDS)).ended
+            head = (await self._store.session(session_id)).head
+        return CancelReceipt(cancelled=cancelled.runs, head=head, settled=settled)
+
+    async def cancel_run(self, run_id: RunId, reason: Reason = Reason.USER) -> Run:
+        """Cover one run; answer with it as it ended."""
+        run = await self._store.run(run_id)
+        if run.ended:
+            return run
+        await self._store.commit(
+            run.session_id, lambda desk: scheduler.cancel_run(desk, run_id, reason, self.moment)
+        )
+        return await self.ended(run_id, seconds=SETTLE_SECONDS)
+
+    async def withdraw(self, run_id: RunId) -> None:
+        """Take a queued prompt back."""
+        run = await self._queued(run_id)
+        await self._store.commit(
+            run.session_id, lambda desk: scheduler.withdraw(desk, run_id, self.moment)
+        )
+
+    async def change_queued(self, run_id: RunId, edit: QueueEdit) -> Run:
+        run = await self._queued(run_id)
+        if edit.input is not None:
+            edit = replace(edit, input=await self._checked(edit.input))
+        changed, _ = await self._store.commit(
+            run.session_id, lambda desk: editing.change_queued(desk, run_id, edit, self.moment)
+        )
+        return changed
+
+    async def answer(
+        self, approval_id: ApprovalId, decision: Decision, note: str | None
+    ) -> Approval:
+        approval = await self._store.approval(approval_id)
+        answered, _ = await self._store.commit(
+            approval.session_id,
+            lambda desk: consent.answer(desk, approval_id, decision, note, self.moment),
+        )
+        return answered
+
+    async def ended(self, run_id: RunId, *, seconds: float | None) -> Run:
+        """The run as it ended, or as it is after this long."""
+        run = await self._store.run(run_id)
+        give_up_at = None if seconds is None else self._clock.seconds() + seconds
+        with self._bell.listen(StreamId(run.session_id)) as ear:
+            while not (run := await self._store.run(run_id)).ended:
+                left = SETTLE_SECONDS if give_up_at is None else give_up_at - self._clock.seconds()
+                if left <= 0:
+                    break
+                await ear.wait(left)
+        return run
+
+    async def _again(
+        self, session_id: SessionId, message_id: MessageId, draft: Draft, once: Once | None
+    ) -> Run:
+        self._must_be_open()
+        prompt = await self._checked_prompt(session_id, draft)
+        run, _ = await self._store.commit(
+            session_id,
+            lambda desk: editing.run_again(desk, message_id, prompt, self.moment),
+            sight=Sight.HISTORY,
+            once=once,
+            answer=Run,
+        )
+        return run
+
+    async def _checked_prompt(self, session_id: SessionId, draft: Draft) -> Prompt:
+        prompt = await self._prompt(session_id, draft)
+        return replace(prompt, input=await self._checked(draft.input))
+
+    async def _prompt(self, session_id: SessionId, draft: Draft) -> Prompt:
+        session = await self._store.session(session_id)
+        model = await self._models.find(draft.model or session.model)
+        return Prompt(
+            run_id=RunId(self._ids.new("run")),
+            input=draft.input,
+            model=model.id,
+            mode=draft.mode,
+            when_busy=draft.when_busy,
+            on_disconnect=draft.on_disconnect,
+        )
+
+    async def _checked(self, given: Input) -> Input:
+        """The input with its files described by us; a prompt must say or show something."""
+        if isinstance(given, str):
+            _must_say_something(given)
+            return given
+        if not any(isinstance(i, InputFile) or i.text.strip() for i in given):
+            raise InvalidInput("input must not be empty")
+        checked: list[InputText | InputFile] = []
+        for item in given:
+            if isinstance(item, InputText):
+                _must_be_text(item.text)
+                checked.append(item)
+                continue
+            try:
+                info = await self._store.file(item.file_id)
+            except NotFound:
+                raise InvalidInput(f"there is no file {item.file_id}") from None
+            checked.append(
+                InputFile(
+                    file_id=info.id, name=info.name, media_type=info.media_type, size=info.size
+                )
+            )
+        return checked
+
+    async def _queued(self, run_id: RunId) -> Run:
+        run = await self._store.run(run_id)
+        if run.ended:
+            raise SessionBusy(f"run {run_id} has already ended {run.status}")
+        return run
+
+    def _must_be_open(self) -> None:
+        if self._closed:
+            raise ShuttingDown("the server is stopping; send the prompt again in a moment")
+
+
+def _must_say_something(text: str) -> None:
+    if not text.strip():
+        raise InvalidInput("input must not be empty")
+    _must_be_text(text)
+
+
+def _must_be_text(text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InvalidInput("input is not valid Unicode text") from None

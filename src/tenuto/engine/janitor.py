@@ -1,0 +1,45 @@
+"""The janitor tidies what nobody needs any more. It never changes what anyone sees."""
+
+import logging
+
+import anyio
+
+from tenuto.core.error import StorageTrouble
+from tenuto.ports.clock import Clock
+from tenuto.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+ROUND_SECONDS = 60.0
+FOLD_EVERY_ROUNDS = 60
+FOLD_LIMIT = 500
+# Long enough for every viewer of a deleted session to read that it was deleted.
+PURGE_AFTER_SECONDS = 30.0
+
+
+class Janitor:
+    def __init__(self, store: Store, clock: Clock, *, fold_after_seconds: float) -> None:
+        self._store = store
+        self._clock = clock
+        self._fold_after_seconds = fold_after_seconds
+
+    async def sweep(self) -> None:
+        """Go round for ever."""
+        rounds = 0
+        while True:
+            try:
+                await self.purge(older_than=PURGE_AFTER_SECONDS)
+                if rounds % FOLD_EVERY_ROUNDS == 0:
+                    await self.fold()
+            except StorageTrouble as trouble:
+                log.warning("the janitor cannot tidy, trying again later: %s", trouble)
+            rounds += 1
+            await anyio.sleep(ROUND_SECONDS)
+
+    async def purge(self, *, older_than: float) -> None:
+        await self._store.purge(before=self._clock.later(-older_than))
+
+    async def fold(self) -> None:
+        before = self._clock.later(-self._fold_after_seconds)
+        while removed := await self._store.fold_deltas(before=before, limit=FOLD_LIMIT):
+            log.info("folded %d deltas away", removed)

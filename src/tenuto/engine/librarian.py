@@ -1,0 +1,175 @@
+"""The librarian keeps sessions and workspaces: makes, copies, renames and removes them."""
+
+import logging
+from typing import Any
+
+import anyio
+from msgspec.structs import replace
+
+from tenuto.core import editing
+from tenuto.core.desk import Moment
+from tenuto.core.error import Forbidden, NotFound, SessionBusy
+from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted
+from tenuto.core.message import Message
+from tenuto.core.run import Usage
+from tenuto.core.session import DEFAULT_WORKSPACE, Session, TitleSource, Workspace
+from tenuto.core.value import MessageId, NodeId, SessionId, Value, WorkspaceId
+from tenuto.engine.coordinator import Coordinator
+from tenuto.ports.clock import Clock, Ids
+from tenuto.ports.model import Models
+from tenuto.ports.store import Once, SessionQuery, Store
+
+log = logging.getLogger(__name__)
+
+UNWIND_SECONDS = 5.0
+
+
+class NewSession(Value):
+    workspace: WorkspaceId = DEFAULT_WORKSPACE
+    title: str = ""
+    model: str | None = None
+    system: str | None = None
+
+
+class Librarian:
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        coordinator: Coordinator,
+        clock: Clock,
+        ids: Ids,
+        *,
+        node: NodeId,
+    ) -> None:
+        self._store = store
+        self._models = models
+        self._coordinator = coordinator
+        self._clock = clock
+        self._ids = ids
+        self._node = node
+
+    async def create(self, new: NewSession, *, once: Once | None = None) -> Session:
+        await self._store.workspace(new.workspace)
+        if new.model is not None:
+            await self._models.find(new.model)
+        now = self._clock.now()
+        session = Session(
+            id=SessionId(self._ids.new("ses")),
+            workspace_id=new.workspace,
+            title=new.title,
+            title_source=TitleSource.USER if new.title else TitleSource.PROVISIONAL,
+            model=new.model,
+            system=new.system,
+            created_at=now,
+            updated_at=now,
+        )
+        return await self._store.create_session(session, once=once)
+
+    async def fork(
+        self, session_id: SessionId, message_id: MessageId | None, *, once: Once | None = None
+    ) -> Session:
+        """A new session that begins with this one's messages, up to `message_id`."""
+        source = await self._store.snapshot(session_id)
+        if source.session.active_run is not None or source.session.queued:
+            raise SessionBusy(f"session {session_id} is working")
+        messages = _up_to(source.messages, message_id)
+        now = self._clock.now()
+        fork = replace(
+            source.session,
+            id=SessionId(self._ids.new("ses")),
+            title=f"{source.session.title} (fork)".strip(),
+            title_source=TitleSource.AUTO if source.session.title else TitleSource.PROVISIONAL,
+            pinned=False,
+            archived=False,
+            draft="",
+            created_at=now,
+            updated_at=now,
+            head=0,
+            usage=Usage(),
+        )
+        copies = tuple(self._copy(message, fork.id) for message in messages)
+        events = [event for copy in copies for event in self._said(copy)]
+        return await self._store.create_session(fork, events, copies, once=once)
+
+    async def update(self, session_id: SessionId, changes: dict[str, Any]) -> Session:
+        if changes.get("model") is not None:
+            await self._models.find(changes["model"])
+        moment = Moment(now=self._clock.now(), node=self._node)
+        await self._store.commit(session_id, lambda desk: editing.update(desk, changes, moment))
+        return await self._store.session(session_id)
+
+    async def delete(self, session_id: SessionId) -> None:
+        """End everything, fence every writer, remove the session; wait until nothing of it runs."""
+        message = await self._store.open_message(session_id)
+        moment = Moment(now=self._clock.now(), node=self._node)
+        await self._store.commit(session_id, lambda desk: editing.delete(desk, message, moment))
+        log.info("session deleted", extra={"session_id": session_id})
+        with anyio.move_on_after(UNWIND_SECONDS):
+            await self._coordinator.until_gone(session_id)
+
+    async def create_workspace(self, name: str, path: str, *, once: Once | None) -> Workspace:
+        workspace = Workspace(
+            id=WorkspaceId(self._ids.new("wsp")),
+            name=name,
+            path=path,
+            created_at=self._clock.now(),
+        )
+        return await self._store.put_workspace(workspace, once=once)
+
+    async def change_workspace(
+        self, workspace_id: WorkspaceId, *, name: str | None, path: str | None
+    ) -> Workspace:
+        workspace = await self._store.workspace(workspace_id)
+        changed = replace(
+            workspace,
+            name=workspace.name if name is None else name,
+            path=workspace.path if path is None else path,
+        )
+        return await self._store.put_workspace(changed)
+
+    async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
+        """Remove a workspace with all its sessions; its folder is left alone."""
+        if workspace_id == DEFAULT_WORKSPACE:
+            raise Forbidden("the default workspace cannot be deleted")
+        await self._store.workspace(workspace_id)
+        for archived in (False, True):
+            query = SessionQuery(workspace_id=workspace_id, archived=archived, limit=100)
+            while sessions := (await self._store.sessions(query)).sessions:
+                for session in sessions:
+                    await self.delete(session.id)
+        await self._store.delete_workspace(workspace_id)
+
+    def _copy(self, message: Message, session_id: SessionId) -> Message:
+        return replace(
+            message, id=MessageId(self._ids.new("msg")), session_id=session_id, run_id=None
+        )
+
+    def _said(self, message: Message) -> list[Event]:
+        """The events whose fold is this message."""
+        now, session_id = self._clock.now(), message.session_id
+        if message.role == "user":
+            return [MessageStarted(session_id=session_id, at=now, message=message)]
+        empty = replace(message, parts=(), finish_reason=None)
+        return [
+            MessageStarted(session_id=session_id, at=now, message=empty),
+            *(
+                PartStarted(session_id=session_id, at=now, message_id=message.id, part=part)
+                for part in message.parts
+            ),
+            MessageFinished(
+                session_id=session_id,
+                at=now,
+                message_id=message.id,
+                finish_reason=message.finish_reason or "end_turn",
+            ),
+        ]
+
+
+def _up_to(messages: tuple[Message, ...], message_id: MessageId | None) -> tuple[Message, ...]:
+    if message_id is None:
+        return messages
+    for n, message in enumerate(messages):
+        if message.id == message_id:
+            return messages[: n + 1]
+    raise NotFound(f"there is no message {message_id}")

@@ -1,0 +1,111 @@
+"""The rescuer ends what an owner left behind, and starts what still waits."""
+
+import logging
+
+import anyio
+
+from tenuto.core import scheduler
+from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core.error import Fenced, NotFound, StorageTrouble
+from tenuto.core.message import Message, ReasoningPart, TextPart, ToolPart
+from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage
+from tenuto.core.session import Fence
+from tenuto.core.usage import estimate_tokens
+from tenuto.core.value import NodeId, SessionId
+from tenuto.engine.coordinator import Coordinator
+from tenuto.ports.clock import Clock
+from tenuto.ports.store import Orphan, Store
+
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 15.0
+ROUND_SECONDS = 5.0
+
+
+class Rescuer:
+    def __init__(
+        self, store: Store, coordinator: Coordinator, clock: Clock, *, node: NodeId
+    ) -> None:
+        self._store = store
+        self._coordinator = coordinator
+        self._clock = clock
+        self._node = node
+
+    async def recover(self) -> None:
+        """At start: settle what a crash left, and let what waits begin."""
+        await self.round()
+        for session_id in await self._store.waiting_sessions():
+            try:
+                await self._drop_attached(session_id)
+            except (NotFound, StorageTrouble):
+                log.exception("cannot recover", extra={"session_id": session_id})
+            self._coordinator.changed(session_id)
+
+    async def watch(self) -> None:
+        """Keep this node's lease, and end what nodes without one have left."""
+        while True:
+            await anyio.sleep(ROUND_SECONDS)
+            try:
+                await self.round()
+                self._coordinator.look_everywhere()
+            except StorageTrouble as trouble:
+                log.warning("the rescuer cannot look, trying again: %s", trouble)
+
+    async def round(self) -> None:
+        await self._store.heartbeat(self._node, until=self._clock.later(LEASE_SECONDS))
+        for orphan in await self._store.orphans(self._node, now=self._clock.now()):
+            try:
+                await self._rescue(orphan)
+            except (Fenced, NotFound):
+                # Someone else was quicker.
+                continue
+            except Exception:
+                # One odd run must not keep the others from being rescued.
+                log.exception("cannot rescue", extra={"run_id": orphan.run_id})
+
+    async def _rescue(self, orphan: Orphan) -> None:
+        message = await self._store.open_message(orphan.session_id)
+        usage = await self._count(orphan.session_id, message)
+        ending = Ending(status=RunStatus.INTERRUPTED, reason=Reason.SERVER_CRASHED, usage=usage)
+
+        def decide(desk: Desk) -> Change[Run]:
+            fence = Fence(run_id=orphan.run_id, epoch=desk.control.epoch)
+            if desk.control.owner == self._node:
+                raise Fenced(f"run {orphan.run_id} has found an owner")
+            return scheduler.settle(desk, fence, ending, message, self._moment())
+
+        run, _ = await self._store.commit(orphan.session_id, decide)
+        log.warning("run was left by its owner", extra={"run_id": run.id, "status": run.status})
+
+    async def _count(self, session_id: SessionId, message: Message | None) -> Usage:
+        """What the run used, from what it left: nobody else will ever say."""
+        if message is None:
+            return Usage(exact=False)
+        before = (await self._store.background(session_id)).messages
+        reasoning = sum(len(p.text) for p in message.parts if isinstance(p, ReasoningPart))
+        return Usage(
+            input_tokens=estimate_tokens(sum(_length(m) for m in before if m.id != message.id)),
+            output_tokens=estimate_tokens(_length(message)),
+            reasoning_tokens=estimate_tokens(reasoning),
+            exact=False,
+        )
+
+    async def _drop_attached(self, session_id: SessionId) -> None:
+        """Queued runs that belonged to a connection end with it: the crash closed it."""
+        await self._store.commit(
+            session_id, lambda desk: scheduler.drop_attached(desk, self._moment())
+        )
+
+    def _moment(self) -> Moment:
+        return Moment(now=self._clock.now(), node=self._node)
+
+
+def _length(message: Message) -> int:
+    total = 0
+    for part in message.parts:
+        match part:
+            case TextPart() | ReasoningPart():
+                total += len(part.text)
+            case ToolPart():
+                total += len(part.input_text) + len(part.output or "")
+    return total

@@ -1,0 +1,201 @@
+"""The tailer gives every viewer the log from its cursor on, and then live.
+
+Viewers of one stream share the encoded frames of its newest events; each has only a cursor. One
+that falls behind the shared frames reads pages of the log at its own pace, so it costs bounded
+memory, slows nobody and misses nothing.
+"""
+
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+
+from tenuto.core.error import NotFound
+from tenuto.core.event import Stored
+from tenuto.core.value import RunId, StreamId, Value
+from tenuto.engine.bell import Bell
+from tenuto.ports.store import Log
+
+PAGE = 500
+RECENT_FRAMES = 1_000
+RECENT_BYTES = 512 * 1024
+# The log is asked again after this long without a ring, in case one was missed.
+POLL_SECONDS = 30.0
+# Comes before a proxy or a client takes a silent connection for a dead one.
+HEARTBEAT_SECONDS = 10.0
+
+
+class Frame(Value):
+    """An event as bytes for the wire, encoded once for all who watch."""
+
+    seq: int
+    type: str
+    run_id: RunId | None
+    data: bytes
+
+
+class Batch(Value):
+    """All that a viewer had missed, at once. No frames: nothing happened for a while."""
+
+    frames: tuple[bytes, ...]
+    cursor: int
+
+
+Encode = Callable[[Stored], bytes]
+TakeSnapshot = Callable[[], Awaitable[tuple[bytes, int]]]
+"""Gives a frame that stands for everything so far, and the cursor to go on from."""
+
+
+class Recent:
+    """The newest frames of one stream, without a gap. Older ones are in the log."""
+
+    def __init__(self, encode: Encode) -> None:
+        self._encode = encode
+        self._frames: list[Frame] = []
+        self._bytes = 0
+        self._doubt_at = time.monotonic() + POLL_SECONDS
+        self.viewers = 0
+        self.head: int | None = None
+        """The last seq known to be committed; None: only the log can say."""
+
+    def add(self, events: Sequence[Stored]) -> None:
+        if self._frames and events[0].seq != self._frames[-1].seq + 1:
+            self._frames, self._bytes = [], 0
+        for stored in events:
+            data = self._encode(stored)
+            self._bytes += len(data)
+            self._frames.append(
+                Frame(seq=stored.seq, type=stored.type, run_id=stored.run_id, data=data)
+            )
+        self.head = events[-1].seq
+        # Trimmed rarely and by half: a slice per event would cost as much as the event.
+        while len(self._frames) > RECENT_FRAMES or (
+            self._bytes > RECENT_BYTES and len(self._frames) > 1
+        ):
+            half = len(self._frames) // 2
+            self._bytes -= sum(len(frame.data) for frame in self._frames[:half])
+            del self._frames[:half]
+
+    def doubt(self) -> None:
+        """After a long silence, ask the log again: a ring may have been missed."""
+        if time.monotonic() >= self._doubt_at:
+            self._doubt_at = time.monotonic() + POLL_SECONDS
+            self.head = None
+
+    def since(self, cursor: int) -> Sequence[Frame] | None:
+        """Frames after the cursor; None if they are not all here."""
+        if self.head is not None and cursor >= self.head:
+            return ()
+        if not self._frames or cursor + 1 < self._frames[0].seq:
+            return None
+        return self._frames[cursor + 1 - self._frames[0].seq :] or None
+
+
+class Tailer:
+    def __init__(self, log: Log, bell: Bell, encode: Encode) -> None:
+        self._log = log
+        self._bell = bell
+        self._encode = encode
+        self._recent: dict[StreamId, Recent] = {}
+        self._closed = False
+
+    def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
+        """New events are on disk: show them to whoever watches."""
+        recent = self._recent.get(stream)
+        if recent is not None:
+            recent.add(events)
+        self._bell.ring(stream)
+
+    def rung_from_afar(self, stream: StreamId) -> None:
+        """Another node committed: only the log knows what."""
+        recent = self._recent.get(stream)
+        if recent is not None:
+            recent.head = None
+        self._bell.ring(stream)
+
+    def close(self) -> None:
+        """End every stream: the server is stopping."""
+        self._closed = True
+        self._bell.ring_all()
+
+    def viewers(self) -> int:
+        return sum(recent.viewers for recent in self._recent.values())
+
+    async def follow(
+        self,
+        stream: StreamId,
+        *,
+        after: int | None,
+        snapshot: TakeSnapshot | None,
+        shown: Callable[[Frame], bool],
+        last: Callable[[Frame], bool],
+        until: int | None = None,
+    ) -> AsyncGenerator[Batch, None]:
+        """Batches of `shown` frames from `after` on; None: from a snapshot on.
+
+        Ends after the `last` frame, at `until`, with the log, or with the server. Without
+        `snapshot`, folded deltas are given as they are.
+        """
+        recent = self._recent.setdefault(stream, Recent(self._encode))
+        recent.viewers += 1
+        try:
+            async with aclosing(self._walk(stream, recent, after, snapshot, until)) as walk:
+                async for frames, cursor in walk:
+                    wanted = tuple(frame.data for frame in frames if shown(frame))
+                    if wanted or not frames:
+                        yield Batch(frames=wanted, cursor=cursor)
+                    if any(last(frame) for frame in frames):
+                        return
+        finally:
+            recent.viewers -= 1
+            if recent.viewers == 0:
+                del self._recent[stream]
+
+    async def _walk(
+        self,
+        stream: StreamId,
+        recent: Recent,
+        after: int | None,
+        snapshot: TakeSnapshot | None,
+        until: int | None,
+    ) -> AsyncGenerator[tuple[Sequence[Frame], int], None]:
+        # Listen before the first read: a commit between the two must still wake us.
+        with self._bell.listen(stream) as ear:
+            cursor = after or 0
+            if after is None and snapshot is not None:
+                first = await _snapshot_frame(snapshot)
+                cursor = first.seq
+                yield (first,), cursor
+            while not self._closed and (until is None or cursor < until):
+                frames = recent.since(cursor)
+                if frames is None:
+                    frames = await self._page(stream, recent, cursor, snapshot)
+                    if frames is None:
+                        return
+                if frames:
+                    cursor = frames[-1].seq
+                    yield frames, cursor
+                elif not await ear.wait(HEARTBEAT_SECONDS):
+                    recent.doubt()
+                    yield (), cursor
+
+    async def _page(
+        self, stream: StreamId, recent: Recent, cursor: int, snapshot: TakeSnapshot | None
+    ) -> Sequence[Frame] | None:
+        """The next events from the log; None if it is gone."""
+        try:
+            page = await self._log.read(stream, after=cursor, limit=PAGE)
+            if cursor < page.folded and snapshot is not None:
+                return (await _snapshot_frame(snapshot),)
+        except NotFound:
+            return None
+        if recent.head is None and len(page.events) < PAGE:
+            recent.head = page.head
+        return tuple(
+            Frame(seq=e.seq, type=e.type, run_id=e.run_id, data=self._encode(e))
+            for e in page.events
+        )
+
+
+async def _snapshot_frame(snapshot: TakeSnapshot) -> Frame:
+    data, seq = await snapshot()
+    return Frame(seq=seq, type="snapshot", run_id=None, data=data)

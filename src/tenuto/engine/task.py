@@ -1,0 +1,138 @@
+"""A task is one run at work: what its worker may see and do, and nothing more."""
+
+import asyncio
+from collections.abc import Awaitable
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+import anyio
+from msgspec.structs import replace
+
+from tenuto.core import consent, editing, scheduler
+from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.desk import Moment
+from tenuto.core.message import Message, ToolPart, ToolState
+from tenuto.core.run import Ending, Run
+from tenuto.core.scheduler import Started
+from tenuto.core.usage import Meter
+from tenuto.core.value import ApprovalId, FileId, MessageId, NodeId
+from tenuto.engine.recorder import Recorder
+from tenuto.ports.clock import Clock, Ids
+from tenuto.ports.store import Background, Store
+
+POLL_SECONDS = 5.0
+
+
+class Worker(Protocol):
+    """Answers a prompt. The agent loop is one."""
+
+    def work(self, task: "Task") -> Awaitable[Ending]:
+        """Do the run and say how it ended. Cancelling it stops everything it started."""
+
+
+class Task:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        ids: Ids,
+        *,
+        node: NodeId,
+        started: Started,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._ids = ids
+        self._node = node
+        self._fence = started.fence
+        self._answered = asyncio.Event()
+        self.session = started.session
+        self.run: Run = started.run
+        self.meter = Meter()
+        self.limit = anyio.CancelScope()
+        """Runs out when the run has taken too long; a person's thinking time does not count."""
+        self.recorder = Recorder(
+            store,
+            clock,
+            session_id=self.run.session_id,
+            fence=started.fence,
+            message=started.message,
+        )
+
+    @property
+    def moment(self) -> Moment:
+        return Moment(now=self._clock.now(), node=self._node)
+
+    def poke(self) -> None:
+        """Something about the session changed: an approval may have been answered."""
+        self._answered.set()
+
+    async def folder(self) -> Path:
+        """Where its tools work."""
+        workspace = await self._store.workspace(self.session.workspace_id)
+        return Path(workspace.path)
+
+    async def background(self) -> Background:
+        await self.recorder.flush()
+        return await self._store.background(self.session.id)
+
+    async def file_content(self, file_id: FileId) -> bytes:
+        return await self._store.file_content(file_id)
+
+    async def take_steers(self) -> tuple[Message, ...]:
+        """At a step boundary: prompts that were sent to steer this run, now part of it."""
+        await self.recorder.flush()
+        open_message = self.recorder.message()
+        steered, _ = await self._store.commit(
+            self.session.id,
+            lambda desk: scheduler.take_steers(desk, self._fence, open_message, self.moment),
+        )
+        if steered is None:
+            return ()
+        self.recorder.go_on_in(steered.answer)
+        return steered.messages
+
+    async def ask(self, part: ToolPart) -> Approval:
+        """Ask a person about a tool call and wait for the answer, however long it takes."""
+        await self.recorder.flush()
+        approval = Approval(
+            id=ApprovalId(self._ids.new("apr")),
+            session_id=self.session.id,
+            run_id=self.run.id,
+            call_id=part.call_id,
+            tool=part.name,
+            input=part.input,
+        )
+        request = partial(
+            consent.request,
+            fence=self._fence,
+            approval=approval,
+            part=part,
+            message_id=self.recorder.message_id,
+            moment=self.moment,
+        )
+        waiting, _ = await self._store.commit(self.session.id, request)
+        if waiting.state is not ToolState.WAITING_APPROVAL:
+            return replace(approval, state=ApprovalState.ALLOWED)
+        self.recorder.stored_elsewhere(waiting)
+        return await self._answer(approval)
+
+    async def compact(self, through: MessageId, summary: str) -> None:
+        await self.recorder.flush()
+        await self._store.commit(
+            self.session.id,
+            lambda desk: editing.compacted(desk, self._fence, through, summary, self.moment),
+        )
+
+    async def _answer(self, approval: Approval) -> Approval:
+        left = self.limit.deadline - anyio.current_time()
+        self.limit.deadline = float("inf")
+        while approval.state is ApprovalState.PENDING:
+            self._answered.clear()
+            approval = await self._store.approval(approval.id)
+            if approval.state is ApprovalState.PENDING:
+                with anyio.move_on_after(POLL_SECONDS):
+                    await self._answered.wait()
+        self.limit.deadline = anyio.current_time() + left
+        return approval

@@ -1,0 +1,62 @@
+"""The titler finds titles in the background. A title is never worth an error."""
+
+import asyncio
+import logging
+from typing import Protocol
+
+from tenuto.core import editing
+from tenuto.core.desk import Moment
+from tenuto.core.error import TenutoError
+from tenuto.core.run import Mode, Run, RunStatus
+from tenuto.core.session import Session, TitleSource
+from tenuto.core.value import NodeId, SessionId
+from tenuto.ports.clock import Clock
+from tenuto.ports.model import ProviderError
+from tenuto.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+TITLE_SECONDS = 120.0
+
+
+class Maker(Protocol):
+    async def make(self, session_id: SessionId, run: Run) -> str | None: ...
+
+
+class Titler:
+    def __init__(self, store: Store, maker: Maker, clock: Clock, *, node: NodeId) -> None:
+        self._store = store
+        self._maker = maker
+        self._clock = clock
+        self._node = node
+        self._tasks: dict[SessionId, asyncio.Task[None]] = {}
+
+    def run_ended(self, session: Session, run: Run) -> None:
+        """Look for a title once the session has an answer, if nobody gave it a name."""
+        if (
+            run.status is RunStatus.COMPLETED
+            and run.mode is not Mode.COMPACT
+            and session.title_source is TitleSource.PROVISIONAL
+            and session.id not in self._tasks
+        ):
+            task = asyncio.create_task(self._name(session.id, run), name=f"title {session.id}")
+            self._tasks[session.id] = task
+            task.add_done_callback(lambda _: self._tasks.pop(session.id, None))
+
+    async def stop(self) -> None:
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _name(self, session_id: SessionId, run: Run) -> None:
+        try:
+            async with asyncio.timeout(TITLE_SECONDS):
+                title = await self._maker.make(session_id, run)
+            if title is not None:
+                moment = Moment(now=self._clock.now(), node=self._node)
+                await self._store.commit(session_id, lambda desk: editing.name(desk, title, moment))
+        except (ProviderError, TenutoError, TimeoutError) as error:
+            log.info("no title: %s", error, extra={"session_id": session_id})
+        except Exception:
+            log.exception("no title", extra={"session_id": session_id})

@@ -1,0 +1,137 @@
+"""The toolbox runs a tool call of a model: permission first, then the tool, every step recorded."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.message import ToolPart, ToolState
+from tenuto.engine.task import Task
+from tenuto.ports.model import ToolSpec
+from tenuto.ports.tool import Place, Tool, ToolFailed
+
+log = logging.getLogger(__name__)
+
+PROGRESS_SECONDS = 0.5
+
+
+class Permission(StrEnum):
+    """What happens when a tool wants to change something."""
+
+    ASK = "ask"
+    ALLOW = "allow"
+    DENY = "deny"
+
+
+class Toolbox:
+    def __init__(self, tools: Mapping[str, Tool], permission: Permission) -> None:
+        self._tools = tools
+        self._permission = permission
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self._tools.values())
+
+    def only_looks(self, part: ToolPart) -> bool:
+        tool = self._tools.get(part.name)
+        return tool is not None and not tool.changes
+
+    async def run(self, task: Task, part: ToolPart) -> ToolPart:
+        """Do the call and return it as it ended. A failure is its result, never the run's."""
+        try:
+            tool, arguments = self._prepare(part)
+        except ToolFailed as failure:
+            return _record(task, replace(part, state=ToolState.FAILED, error=str(failure)))
+        part = _record(task, replace(part, input=arguments))
+        refusal = await self._refusal(task, tool, part)
+        if refusal is not None:
+            return _record(task, replace(part, state=ToolState.DENIED, error=refusal))
+        part = _record(task, replace(part, state=ToolState.RUNNING))
+        return await _execute(task, tool, part, arguments)
+
+    def _prepare(self, part: ToolPart) -> tuple[Tool, dict[str, Any]]:
+        tool = self._tools.get(part.name)
+        if tool is None:
+            names = ", ".join(self._tools) or "none"
+            raise ToolFailed(f"There is no tool {part.name!r}. The tools are: {names}.")
+        try:
+            arguments = msgspec.json.decode(part.input_text or "{}")
+        except msgspec.DecodeError as error:
+            raise ToolFailed(f"The arguments are not valid JSON: {error}") from None
+        if not isinstance(arguments, dict):
+            raise ToolFailed("The arguments must be a JSON object.")
+        return tool, arguments
+
+    async def _refusal(self, task: Task, tool: Tool, part: ToolPart) -> str | None:
+        """Why the call may not be done; None if it may."""
+        if not tool.changes or self._permission is Permission.ALLOW:
+            return None
+        if self._permission is Permission.DENY:
+            return "The server's settings do not allow this tool."
+        return _told(await task.ask(part))
+
+
+def _told(approval: Approval) -> str | None:
+    if approval.state is ApprovalState.ALLOWED:
+        return None
+    return (
+        f"The user did not allow this: {approval.note}"
+        if approval.note
+        else ("The user did not allow this.")
+    )
+
+
+async def _execute(task: Task, tool: Tool, part: ToolPart, arguments: dict[str, Any]) -> ToolPart:
+    progress = _Progress(task, part)
+    place = Place(folder=await task.folder(), call_id=part.call_id, progress=progress.tell)
+    try:
+        output = await tool.run(arguments, place)
+    except ToolFailed as failure:
+        return _record(task, replace(part, state=ToolState.FAILED, error=str(failure)))
+    except asyncio.CancelledError:
+        progress.record()
+        raise
+    except Exception:
+        log.exception("tool failed", extra={"run_id": task.run.id, "tool": part.name})
+        error = f"{part.name} failed because of an error in the server."
+        return _record(task, replace(part, state=ToolState.FAILED, error=error))
+    finally:
+        progress.stop()
+    return _record(task, replace(part, state=ToolState.DONE, output=output))
+
+
+class _Progress:
+    """Records what a tool has said so far, now and then."""
+
+    def __init__(self, task: Task, part: ToolPart) -> None:
+        self._task = task
+        self._part = part
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped = False
+
+    def tell(self, output: str) -> None:
+        if self._stopped or output == self._part.output:
+            return
+        self._part = replace(self._part, output=output)
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(PROGRESS_SECONDS, self.record)
+
+    def record(self) -> None:
+        self._timer = None
+        if not self._stopped and self._part.output is not None:
+            _record(self._task, self._part)
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+def _record(task: Task, part: ToolPart) -> ToolPart:
+    task.recorder.update(part)
+    return part

@@ -1,0 +1,1 @@
+"""Stores: one port, several technologies, one conformance suite."""

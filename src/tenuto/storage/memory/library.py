@@ -1,0 +1,140 @@
+"""Reading a memory store."""
+
+from collections.abc import Sequence
+
+from tenuto.core.approval import Approval
+from tenuto.core.file import FileInfo
+from tenuto.core.message import Message
+from tenuto.core.run import Run
+from tenuto.core.session import Control, Session, Workspace
+from tenuto.core.value import ApprovalId, FileId, MessageId, RunId, SessionId, WorkspaceId
+from tenuto.ports.store import (
+    Background,
+    RunPage,
+    RunQuery,
+    SessionPage,
+    SessionQuery,
+    Snapshot,
+)
+from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
+from tenuto.storage.memory.search import matches
+from tenuto.storage.memory.shelf import State
+from tenuto.storage.missing import no_such, no_user_message
+
+RECENT_RUNS = 100
+
+
+class MemoryLibrary:
+    def __init__(self) -> None:
+        self._state = State()
+
+    async def session(self, session_id: SessionId) -> Session:
+        return self._state.session(self._state.shelf(session_id))
+
+    async def control(self, session_id: SessionId) -> Control:
+        return self._state.shelf(session_id).control
+
+    async def sessions(self, query: SessionQuery) -> SessionPage:
+        start = None if query.cursor is None else place(query.cursor)
+        found = [
+            self._state.session(shelf)
+            for shelf in self._state.shelves.values()
+            if query.workspace_id in (None, shelf.session.workspace_id)
+            and query.archived == shelf.session.archived
+            and (query.words is None or matches(shelf, query.words))
+        ]
+        found.sort(key=lambda session: (session.updated_at, session.id), reverse=True)
+        rest = [s for s in found if start is None or (s.updated_at, s.id) < start]
+        page = tuple(rest[: query.limit])
+        more = len(rest) > len(page) > 0
+        return SessionPage(sessions=page, next=session_cursor(page[-1]) if more else None)
+
+    async def snapshot(self, session_id: SessionId) -> Snapshot:
+        shelf = self._state.shelf(session_id)
+        runs = sorted(shelf.runs.values(), key=lambda run: run.accept_number)
+        recent = {run.id for run in runs[-RECENT_RUNS:]}
+        return Snapshot(
+            session=self._state.session(shelf),
+            messages=shelf.transcript(self._state.tape(session_id)),
+            runs=tuple(run for run in runs if run.id in recent or not run.ended),
+            approvals=shelf.pending(),
+        )
+
+    async def open_message(self, session_id: SessionId) -> Message | None:
+        shelf = self._state.shelf(session_id)
+        open_id = shelf.control.open_message
+        if open_id is None:
+            return None
+        return shelf.whole(shelf.messages[open_id], self._state.tape(session_id))
+
+    async def background(self, session_id: SessionId) -> Background:
+        shelf = self._state.shelf(session_id)
+        messages = shelf.transcript(self._state.tape(session_id))
+        if not shelf.compactions:
+            return Background(summary=None, messages=messages)
+        last = shelf.compactions[-1]
+        ids = [message.id for message in messages]
+        return Background(summary=last.summary, messages=messages[ids.index(last.through) + 1 :])
+
+    async def user_message(self, session_id: SessionId, message_id: MessageId | None) -> Message:
+        shelf = self._state.shelf(session_id)
+        for message in reversed(shelf.messages.values()):
+            if message.role == "user" and message_id in (None, message.id):
+                return message
+        raise no_user_message(session_id, message_id)
+
+    async def run(self, run_id: RunId) -> Run:
+        return self._state.run(run_id)[1]
+
+    async def run_accepted_at(self, run_id: RunId) -> int:
+        shelf, run = self._state.run(run_id)
+        return shelf.accepted[run.id]
+
+    async def runs(self, query: RunQuery) -> RunPage:
+        if query.session_id is not None:
+            return self._runs_of(query.session_id, query)
+        start = None if query.cursor is None else place(query.cursor)
+        found = self._state.runs(query.status)
+        found.sort(key=lambda run: (run.accepted_at, run.id), reverse=True)
+        rest = [r for r in found if start is None or (r.accepted_at, r.id) < start]
+        page = tuple(rest[: query.limit])
+        more = len(rest) > len(page) > 0
+        return RunPage(runs=page, next=run_cursor(page[-1]) if more else None)
+
+    def _runs_of(self, session_id: SessionId, query: RunQuery) -> RunPage:
+        start = None if query.cursor is None else turn(query.cursor)
+        found = [
+            run
+            for run in self._state.shelf(session_id).runs.values()
+            if query.status in (None, run.status) and (start is None or run.accept_number < start)
+        ]
+        found.sort(key=lambda run: run.accept_number, reverse=True)
+        page = tuple(found[: query.limit])
+        more = len(found) > len(page) > 0
+        return RunPage(runs=page, next=turn_cursor(page[-1]) if more else None)
+
+    async def approval(self, approval_id: ApprovalId) -> Approval:
+        for shelf in self._state.shelves.values():
+            if approval_id in shelf.approvals:
+                return shelf.approvals[approval_id]
+        raise no_such("approval", approval_id)
+
+    async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
+        return tuple(self._state.shelf(session_id).approvals.values())
+
+    async def workspaces(self) -> Sequence[Workspace]:
+        return sorted(self._state.workspaces.values(), key=lambda w: (w.created_at, w.id))
+
+    async def workspace(self, workspace_id: WorkspaceId) -> Workspace:
+        return self._state.workspace(workspace_id)
+
+    async def file(self, file_id: FileId) -> FileInfo:
+        return self._file(file_id)[0]
+
+    async def file_content(self, file_id: FileId) -> bytes:
+        return self._file(file_id)[1]
+
+    def _file(self, file_id: FileId) -> tuple[FileInfo, bytes]:
+        if file_id not in self._state.files:
+            raise no_such("file", file_id)
+        return self._state.files[file_id]

@@ -1,0 +1,41 @@
+"""Looking for words without an index."""
+
+import re
+import unicodedata
+
+from tenuto.storage.memory.shelf import Shelf
+from tenuto.storage.words import words_of
+
+_TOKEN = re.compile(r"[^\W_]+")
+
+
+def matches(shelf: Shelf, typed: str) -> bool:
+    """Whether each word is in the title or in a whole message; the last may be a beginning."""
+    words = words_of(typed)
+    if words is None:
+        return True
+    whole = [m.text() for m in shelf.messages.values() if m.finish_reason is not None]
+    texts = [_tokens(text) for text in (shelf.session.title, *whole)]
+    phrases = [_tokens(word) for word in words]
+    if not phrases:
+        return False
+    *complete, last = phrases
+    return all(any(_has(text, phrase, whole=True) for text in texts) for phrase in complete) and (
+        any(_has(text, last, whole=False) for text in texts)
+    )
+
+
+def _has(text: list[str], phrase: list[str], *, whole: bool) -> bool:
+    *start, end = phrase
+    for at in range(len(text) - len(start)):
+        found = text[at + len(start)]
+        if text[at : at + len(start)] == start and (
+            found == end if whole else found.startswith(end)
+        ):
+            return True
+    return False
+
+
+def _tokens(text: str) -> list[str]:
+    plain = unicodedata.normalize("NFKD", text.lower())
+    return _TOKEN.findall("".join(c for c in plain if not unicodedata.combining(c)))

@@ -1,0 +1,205 @@
+"""Where the memory store keeps things: tapes (logs) and shelves (a session's rows)."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.desk import Desk, Outline, Sight
+from tenuto.core.error import Conflict
+from tenuto.core.event import Event, Stored, store_as
+from tenuto.core.file import FileInfo
+from tenuto.core.message import Message
+from tenuto.core.run import Mode, Reason, Run, RunStatus
+from tenuto.core.session import Control, Session, Workspace
+from tenuto.core.value import (
+    ApprovalId,
+    FileId,
+    Instant,
+    MessageId,
+    NodeId,
+    RunId,
+    SessionId,
+    StreamId,
+    Value,
+    WorkspaceId,
+)
+from tenuto.storage.folding import grown
+from tenuto.storage.missing import no_such
+from tenuto.storage.once import Answer
+from tenuto.storage.plan import Compaction, Plan
+
+
+class Tape:
+    """A log. Seqs only go up; folding may leave gaps below `folded`."""
+
+    def __init__(self) -> None:
+        self.head = 0
+        self.folded = 0
+        self.deleted_at: Instant | None = None
+        self.events: list[Stored] = []
+
+    def append(self, events: Sequence[Event]) -> tuple[Stored, ...]:
+        stored = tuple(store_as(event, self.head + n) for n, event in enumerate(events, start=1))
+        self.extend(stored)
+        return stored
+
+    def extend(self, stored: Sequence[Stored]) -> None:
+        self.events += stored
+        self.head += len(stored)
+
+    def after(self, seq: int) -> list[Stored]:
+        return self.events[bisect_right(self.events, seq, key=lambda stored: stored.seq) :]
+
+    def forget(self, session_id: SessionId) -> None:
+        """Remove what a workspace's log says of a session."""
+        gone = [stored.seq for stored in self.events if stored.event().session_id == session_id]
+        kept = set(gone)
+        self.events = [stored for stored in self.events if stored.seq not in kept]
+        self.folded = max([self.folded, *gone])
+
+
+class Unfolded(Value):
+    """A finished message whose deltas are still as they came."""
+
+    message_id: MessageId
+    first: int
+    last: int
+    finished_at: Instant
+
+
+class Shelf:
+    """The rows of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.control = Control()
+        self.runs: dict[RunId, Run] = {}
+        self.accepted: dict[RunId, int] = {}
+        self.messages: dict[MessageId, Message] = {}
+        self.started: dict[MessageId, int] = {}
+        self.approvals: dict[ApprovalId, Approval] = {}
+        self.compactions: list[Compaction] = []
+        self.unfolded: list[Unfolded] = []
+
+    def desk(self, sight: Sight, *, head: int) -> Desk:
+        active = self.session.active_run
+        desk = Desk(
+            session=replace(self.session, head=head),
+            control=self.control,
+            active=None if active is None else self.runs[active],
+            queue=tuple(self.runs[run_id] for run_id in self.control.queue),
+            pending=self.pending(),
+        )
+        if sight is Sight.CONTROL:
+            return desk
+        outline = tuple(
+            Outline(id=m.id, role=m.role, run_id=m.run_id) for m in self.messages.values()
+        )
+        return replace(desk, outline=outline, last_run=self._last_run())
+
+    def pending(self) -> tuple[Approval, ...]:
+        return tuple(a for a in self.approvals.values() if a.state is ApprovalState.PENDING)
+
+    def apply(self, plan: Plan) -> None:
+        self.session, self.control = plan.session, plan.control
+        for message_id in plan.removed:
+            self.messages.pop(message_id, None)
+        self.compactions = [c for c in self.compactions if c.through not in plan.removed]
+        self.compactions += plan.compactions
+        for run in plan.runs:
+            self.runs[run.run.id] = run.run
+            if run.accepted is not None:
+                self.accepted[run.run.id] = run.accepted
+        for row in plan.messages:
+            self.messages[row.message.id] = row.message
+            first = self.started.setdefault(row.message.id, row.started or 0)
+            if row.finished is not None and row.finished_at is not None:
+                self.unfolded.append(
+                    Unfolded(
+                        message_id=row.message.id,
+                        first=first,
+                        last=row.finished,
+                        finished_at=row.finished_at,
+                    )
+                )
+        for asked in plan.approvals:
+            self.approvals[asked.approval.id] = asked.approval
+
+    def transcript(self, tape: Tape) -> tuple[Message, ...]:
+        return tuple(self.whole(message, tape) for message in self.messages.values())
+
+    def whole(self, message: Message, tape: Tape) -> Message:
+        if message.finish_reason is not None:
+            return message
+        return grown(message, tape.after(self.started[message.id]))
+
+    def _last_run(self) -> Run | None:
+        own = [
+            run
+            for run in self.runs.values()
+            if run.reason is not Reason.WITHDRAWN
+            and run.steered_into is None
+            and run.mode is not Mode.COMPACT
+        ]
+        return max(own, key=lambda run: run.accept_number, default=None)
+
+
+class State:
+    """Everything that a memory store holds."""
+
+    def __init__(self) -> None:
+        self.tapes: dict[StreamId, Tape] = {}
+        self.shelves: dict[SessionId, Shelf] = {}
+        self.workspaces: dict[WorkspaceId, Workspace] = {}
+        self.files: dict[FileId, tuple[FileInfo, bytes]] = {}
+        self.answers: dict[str, Answer] = {}
+        self.leases: dict[NodeId, Instant] = {}
+
+    def shelf(self, session_id: SessionId) -> Shelf:
+        if session_id not in self.shelves:
+            raise no_such("session", session_id)
+        return self.shelves[session_id]
+
+    def tape(self, stream: str) -> Tape:
+        tape = self.tapes.get(StreamId(stream))
+        if tape is None:
+            raise no_such("log", stream)
+        return tape
+
+    def session(self, shelf: Shelf) -> Session:
+        return replace(shelf.session, head=self.tape(shelf.session.id).head)
+
+    def workspace(self, workspace_id: WorkspaceId) -> Workspace:
+        if workspace_id not in self.workspaces:
+            raise no_such("workspace", workspace_id)
+        return self.workspaces[workspace_id]
+
+    def run(self, run_id: RunId) -> tuple[Shelf, Run]:
+        for shelf in self.shelves.values():
+            if run_id in shelf.runs:
+                return shelf, shelf.runs[run_id]
+        raise no_such("run", run_id)
+
+    def runs(self, status: RunStatus | None) -> list[Run]:
+        return [
+            run
+            for shelf in self.shelves.values()
+            for run in shelf.runs.values()
+            if status is None or run.status is status
+        ]
+
+    def add(self, session: Session) -> Shelf:
+        if StreamId(session.id) in self.tapes:
+            raise Conflict(f"there is a session {session.id} already")
+        self.tapes[StreamId(session.id)] = Tape()
+        self.shelves[session.id] = Shelf(session)
+        return self.shelves[session.id]
+
+    def remove(self, session: Session, at: Instant) -> None:
+        """A deleted session leaves its log, and nothing else."""
+        del self.shelves[session.id]
+        self.answers = {k: a for k, a in self.answers.items() if a.session_id != session.id}
+        self.tape(session.workspace_id).forget(session.id)
+        self.tape(session.id).deleted_at = at

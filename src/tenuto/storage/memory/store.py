@@ -1,0 +1,168 @@
+"""Changing a memory store: the same promises as on disk, without the disk."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from anyio.lowlevel import checkpoint
+
+from tenuto.core.desk import Decide, Sight
+from tenuto.core.error import Fenced, SessionBusy
+from tenuto.core.event import Event, Stored
+from tenuto.core.file import FileInfo
+from tenuto.core.message import Message
+from tenuto.core.session import Control, Fence, Session, Workspace
+from tenuto.core.value import SessionId, StreamId, WorkspaceId
+from tenuto.ports.store import Once, Page, Sink
+from tenuto.storage.appendable import must_be_appendable
+from tenuto.storage.memory.library import MemoryLibrary
+from tenuto.storage.memory.shelf import Shelf, Tape
+from tenuto.storage.memory.upkeep import MemoryUpkeep
+from tenuto.storage.once import Answer, first
+from tenuto.storage.plan import Plan, created, plan
+
+T = TypeVar("T")
+
+
+class MemoryStore(MemoryLibrary, MemoryUpkeep):
+    """A whole store in one object. Several engines may share it, each with its own sink.
+
+    Every change runs between two checkpoints and has none inside: others may come before it
+    and after it, never into it.
+    """
+
+    def __init__(self, sink: Sink) -> None:
+        super().__init__()
+        self._sinks = [sink]
+
+    def add_sink(self, sink: Sink) -> None:
+        self._sinks.append(sink)
+
+    async def append(self, session_id: SessionId, fence: Fence, events: Sequence[Event]) -> int:
+        must_be_appendable(events)
+        await checkpoint()
+        shelf = self._state.shelves.get(session_id)
+        if (
+            shelf is None
+            or shelf.session.active_run != fence.run_id
+            or shelf.control.epoch != fence.epoch
+        ):
+            raise Fenced(f"run {fence.run_id} is no longer this writer's")
+        tape = self._state.tape(session_id)
+        self._tell(StreamId(session_id), tape.append(events))
+        head = tape.head
+        await checkpoint()
+        return head
+
+    async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
+        tape = self._state.tape(stream)
+        events = tuple(tape.after(after)[:limit])
+        return Page(events=events, head=tape.head, folded=tape.folded)
+
+    async def commit(
+        self,
+        session_id: SessionId,
+        decide: Decide[T],
+        *,
+        sight: Sight = Sight.CONTROL,
+        once: Once | None = None,
+        answer: type[T] | None = None,
+    ) -> tuple[T, int]:
+        await checkpoint()
+        known = self._known(once)
+        if once is not None and known is not None:
+            result: T = known.again(once, answer)
+        else:
+            result = self._commit(session_id, decide, sight, once)
+        head = self._state.tape(session_id).head
+        await checkpoint()
+        return result, head
+
+    async def create_session(
+        self,
+        session: Session,
+        events: Sequence[Event] = (),
+        finished: Sequence[Message] = (),
+        *,
+        once: Once | None = None,
+    ) -> Session:
+        await checkpoint()
+        known = self._known(once)
+        if once is not None and known is not None:
+            return self._again(known, once, Session)
+        self._state.workspace(session.workspace_id)
+        planned = created(plan(session, Control(), events, finished))
+        self._state.add(session)
+        self._apply(planned)
+        self._remember(once, session.id, planned.session)
+        await checkpoint()
+        return planned.session
+
+    async def put_workspace(self, workspace: Workspace, *, once: Once | None = None) -> Workspace:
+        await checkpoint()
+        known = self._known(once)
+        if once is not None and known is not None:
+            return self._again(known, once, Workspace)
+        self._state.workspaces[workspace.id] = workspace
+        self._state.tapes.setdefault(StreamId(workspace.id), Tape())
+        self._remember(once, None, workspace)
+        return workspace
+
+    async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
+        await checkpoint()
+        self._state.workspace(workspace_id)
+        if any(s.session.workspace_id == workspace_id for s in self._state.shelves.values()):
+            raise SessionBusy(f"workspace {workspace_id} still has sessions")
+        del self._state.workspaces[workspace_id]
+        del self._state.tapes[StreamId(workspace_id)]
+
+    async def put_file(
+        self, info: FileInfo, content: bytes, *, once: Once | None = None
+    ) -> FileInfo:
+        await checkpoint()
+        known = self._known(once)
+        if once is not None and known is not None:
+            return self._again(known, once, FileInfo)
+        self._state.files[info.id] = (info, content)
+        self._remember(once, None, info)
+        return info
+
+    def _commit(
+        self, session_id: SessionId, decide: Decide[T], sight: Sight, once: Once | None
+    ) -> T:
+        shelf = self._state.shelf(session_id)
+        desk = shelf.desk(sight, head=self._state.tape(session_id).head)
+        change = decide(desk)
+        planned = plan(desk.session, change.control, change.events, change.finished)
+        self._remember(once, session_id, change.result)
+        if change.events or change.control != desk.control:
+            self._apply(planned)
+            for sink in self._sinks:
+                sink.changed(session_id)
+        return change.result
+
+    def _apply(self, planned: Plan) -> None:
+        session = planned.session
+        shelf: Shelf = self._state.shelves[session.id]
+        shelf.apply(planned)
+        self._state.tape(session.id).extend(planned.stored)
+        if planned.deleted_at is not None:
+            self._state.remove(session, planned.deleted_at)
+        shared = self._state.tape(session.workspace_id).append(planned.shared)
+        self._tell(StreamId(session.id), planned.stored)
+        self._tell(StreamId(session.workspace_id), shared)
+
+    def _tell(self, stream: StreamId, stored: tuple[Stored, ...]) -> None:
+        if stored:
+            for sink in self._sinks:
+                sink.committed(stream, stored)
+
+    def _known(self, once: Once | None) -> Answer | None:
+        return None if once is None else self._state.answers.get(once.key)
+
+    def _again(self, known: Answer, once: Once, kind: type[T]) -> T:
+        result: T = known.again(once, kind)
+        return result
+
+    def _remember(self, once: Once | None, session_id: SessionId | None, result: Any) -> None:
+        if once is not None:
+            self._state.answers[once.key] = first(once, session_id, result)

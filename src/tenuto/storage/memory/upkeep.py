@@ -1,0 +1,73 @@
+"""Leases, folding and purging in a memory store."""
+
+from collections.abc import Sequence
+
+from tenuto.core.value import Instant, NodeId, SessionId, StreamId
+from tenuto.ports.store import Orphan
+from tenuto.storage.folding import shorten
+from tenuto.storage.memory.shelf import Shelf, State, Tape, Unfolded
+from tenuto.storage.once import forgotten_before
+
+
+class MemoryUpkeep:
+    _state: State
+
+    async def open(self) -> None:
+        """Nothing to get ready."""
+
+    async def close(self) -> None:
+        """Nothing to let go of; what was stored can still be looked at."""
+
+    async def check(self) -> None:
+        """Memory can always be written."""
+
+    async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
+        self._state.leases[node] = until
+
+    async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
+        alive = {node, *(other for other, until in self._state.leases.items() if until > now)}
+        return tuple(
+            Orphan(session_id=shelf.session.id, run_id=shelf.session.active_run)
+            for shelf in self._state.shelves.values()
+            if shelf.session.active_run is not None and shelf.control.owner not in alive
+        )
+
+    async def waiting_sessions(self) -> Sequence[SessionId]:
+        return tuple(
+            session_id
+            for session_id, shelf in self._state.shelves.items()
+            if shelf.control.queue and shelf.session.active_run is None
+        )
+
+    async def fold_deltas(self, *, before: Instant, limit: int) -> int:
+        gone = 0
+        for session_id, shelf in self._state.shelves.items():
+            for message in [m for m in shelf.unfolded if m.finished_at < before]:
+                if gone >= limit:
+                    return gone
+                gone += _fold(shelf, self._state.tape(session_id), message)
+        return gone
+
+    async def purge(self, *, before: Instant) -> int:
+        too_old = forgotten_before(before)
+        self._state.answers = {
+            key: answer for key, answer in self._state.answers.items() if answer.once.at >= too_old
+        }
+        gone: list[StreamId] = [
+            stream
+            for stream, tape in self._state.tapes.items()
+            if tape.deleted_at is not None and tape.deleted_at < before
+        ]
+        for stream in gone:
+            del self._state.tapes[stream]
+        return len(gone)
+
+
+def _fold(shelf: Shelf, tape: Tape, message: Unfolded) -> int:
+    shelf.unfolded.remove(message)
+    stretch = [stored for stored in tape.after(message.first) if stored.seq < message.last]
+    short = shorten(message.message_id, stretch)
+    gone, merged = set(short.gone), {stored.seq: stored for stored in short.merged}
+    tape.events = [merged.get(s.seq, s) for s in tape.events if s.seq not in gone]
+    tape.folded = max([tape.folded, *merged])
+    return len(gone)

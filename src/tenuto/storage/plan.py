@@ -1,0 +1,181 @@
+"""What a change does to a session's rows, worked out once for every technology."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from tenuto.core.approval import Approval
+from tenuto.core.event import (
+    IN_WORKSPACE,
+    ApprovalRequested,
+    ApprovalResolved,
+    Event,
+    MessageFinished,
+    MessageStarted,
+    PartDelta,
+    PartStarted,
+    PartUpdated,
+    RunAccepted,
+    RunFinished,
+    RunStarted,
+    RunUpdated,
+    SessionCompacted,
+    SessionCreated,
+    SessionDeleted,
+    SessionRewound,
+    SessionUpdated,
+    Stored,
+    store_as,
+)
+from tenuto.core.message import Message
+from tenuto.core.projection import session_after
+from tenuto.core.run import Run
+from tenuto.core.session import Control, Session
+from tenuto.core.value import ApprovalId, Instant, MessageId, RunId, Value
+
+
+class RunRow(Value):
+    run: Run
+    accepted: int | None = None
+    """The seq of its `run.accepted`; None if that is in an earlier change."""
+
+
+class MessageRow(Value):
+    message: Message
+    started: int | None = None
+    """The seq of its `message.started`; None if that is in an earlier change."""
+    finished: int | None = None
+    """The seq of its `message.finished`; None if it has none (yet)."""
+    finished_at: Instant | None = None
+
+
+class ApprovalRow(Value):
+    approval: Approval
+    asked: int | None = None
+    """The seq of its `approval.requested`; None if that is in an earlier change."""
+
+
+class Compaction(Value):
+    seq: int
+    through: MessageId
+    summary: str
+
+
+class Plan(Value):
+    """The rows of one session after a change. A row that is not named stays as it is."""
+
+    session: Session
+    control: Control
+    stored: tuple[Stored, ...]
+    """For the session's own log."""
+    shared: tuple[Event, ...]
+    """For the workspace's log, in this order."""
+    runs: tuple[RunRow, ...]
+    messages: tuple[MessageRow, ...]
+    approvals: tuple[ApprovalRow, ...]
+    compactions: tuple[Compaction, ...]
+    removed: tuple[MessageId, ...]
+    deleted_at: Instant | None
+    """When the session was deleted; None while it lives."""
+
+
+def plan(
+    session: Session, control: Control, events: Sequence[Event], finished: Sequence[Message]
+) -> Plan:
+    """Every event projected to rows, in order; `finished` are the messages that end here."""
+    planner = _Planner(session, finished)
+    for event in events:
+        planner.apply(event)
+    return Plan(
+        session=replace(planner.session, head=planner.head),
+        control=control,
+        stored=tuple(planner.stored),
+        shared=_shared(events, deleted=planner.deleted_at),
+        runs=tuple(planner.runs.values()),
+        messages=tuple(planner.messages.values()),
+        approvals=tuple(planner.approvals.values()),
+        compactions=tuple(planner.compactions),
+        removed=tuple(planner.removed),
+        deleted_at=planner.deleted_at,
+    )
+
+
+class _Planner:
+    def __init__(self, session: Session, finished: Sequence[Message]) -> None:
+        self.session = session
+        self.head = session.head
+        self.stored: list[Stored] = []
+        self.runs: dict[RunId, RunRow] = {}
+        self.messages: dict[MessageId, MessageRow] = {}
+        self.approvals: dict[ApprovalId, ApprovalRow] = {}
+        self.compactions: list[Compaction] = []
+        self.removed: list[MessageId] = []
+        self.deleted_at: Instant | None = None
+        self._finished = {message.id: message for message in finished}
+
+    def apply(self, event: Event) -> None:
+        self.head += 1
+        self.stored.append(store_as(event, self.head))
+        self.session = session_after(self.session, event)
+        match event:
+            case RunAccepted(run=run):
+                self.runs[run.id] = RunRow(run=run, accepted=self.head)
+            case RunStarted(run=run) | RunUpdated(run=run) | RunFinished(run=run):
+                known = self.runs.get(run.id, RunRow(run=run))
+                self.runs[run.id] = replace(known, run=run)
+            case MessageStarted(message=message):
+                self.messages[message.id] = MessageRow(message=message, started=self.head)
+            case MessageFinished():
+                self._finish(event)
+            case ApprovalRequested(approval=approval):
+                self.approvals[approval.id] = ApprovalRow(approval=approval, asked=self.head)
+            case ApprovalResolved(approval=approval):
+                asked = self.approvals.get(approval.id, ApprovalRow(approval=approval))
+                self.approvals[approval.id] = replace(asked, approval=approval)
+            case SessionRewound(removed=removed):
+                self._remove(removed)
+            case SessionCompacted(through_message_id=through, summary=summary):
+                self.compactions.append(Compaction(seq=self.head, through=through, summary=summary))
+            case SessionDeleted():
+                self.deleted_at = event.at
+            case PartStarted() | PartDelta() | PartUpdated() | SessionUpdated():
+                # Parts reach their row when the message is whole; the session was folded above.
+                pass
+            case _:
+                raise TypeError(f"{event!r} does not belong into a session's log")
+
+    def _finish(self, event: MessageFinished) -> None:
+        whole = self._finished.get(event.message_id)
+        if whole is None or whole.finish_reason != event.finish_reason:
+            raise ValueError(f"message {event.message_id} was finished without its whole")
+        row = self.messages.get(whole.id, MessageRow(message=whole))
+        self.messages[whole.id] = replace(
+            row, message=whole, finished=self.head, finished_at=event.at
+        )
+
+    def _remove(self, removed: Sequence[MessageId]) -> None:
+        self.removed += removed
+        for message_id in removed:
+            self.messages.pop(message_id, None)
+        self.compactions = [c for c in self.compactions if c.through not in removed]
+
+
+def _shared(events: Sequence[Event], *, deleted: Instant | None) -> tuple[Event, ...]:
+    shared = tuple(event for event in events if isinstance(event, IN_WORKSPACE))
+    if deleted is None:
+        return shared
+    # The workspace's log outlives the session: nothing that was said may stay in it.
+    return tuple(
+        replace(event, run=replace(event.run, input="", error=None))
+        if isinstance(event, RunFinished)
+        else event
+        for event in shared
+        if isinstance(event, RunFinished | SessionDeleted)
+    )
+
+
+def created(plan: Plan) -> Plan:
+    """The plan of a new session: its workspace hears of it first."""
+    session = plan.session
+    event = SessionCreated(session_id=session.id, at=session.created_at, session=session)
+    return replace(plan, shared=(event, *plan.shared))

@@ -1,0 +1,74 @@
+"""Moving the WAL into the database file, beside the writer and never in its way."""
+
+import logging
+import threading
+from pathlib import Path
+
+import apsw
+
+from tenuto.storage.sqlite.connection import connect
+
+PASSIVE_PAGES = 1_000
+"""A WAL that grew by this much since the last time is worth a passive checkpoint."""
+RESTART_PAGES = 16_000
+"""Under steady load a passive checkpoint never catches up quite; a WAL this long makes the
+writer wait, once, so that the file starts over."""
+IDLE_SECONDS = 30.0
+"""After so long without a commit, a long WAL is cut off; a short one is left alone."""
+
+log = logging.getLogger(__name__)
+
+
+class Checkpointer:
+    """Sleeps until the WAL has grown; writes nothing while nothing happens."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._pages = 0
+        self._done_at = 0
+        self._stopping = False
+        self._wake = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="tenuto-checkpoint", daemon=True)
+        self._thread.start()
+
+    def grew(self, pages: int) -> None:
+        """The writer's word after each commit: so many pages are in the WAL now."""
+        if pages < self._pages:
+            self._done_at = 0
+        self._pages = pages
+        if pages - self._done_at >= PASSIVE_PAGES:
+            self._wake.set()
+
+    def stop(self) -> None:
+        """Blocks until a checkpoint under way has ended."""
+        self._stopping = True
+        self._wake.set()
+        self._thread.join()
+
+    def _serve(self) -> None:
+        while not self._stopping:
+            long = self._pages >= PASSIVE_PAGES
+            woken = self._wake.wait(IDLE_SECONDS if long else None)
+            self._wake.clear()
+            if self._stopping:
+                return
+            try:
+                self._checkpoint(idle=not woken)
+            except apsw.Error as error:
+                # The data is safe in the WAL; the next commits call again.
+                log.warning("the checkpoint has to wait: %s", error)
+
+    def _checkpoint(self, *, idle: bool) -> None:
+        connection = connect(self._path)
+        try:
+            if idle:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+                self._pages = self._done_at = 0
+                return
+            pages, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+            self._done_at = max(pages, 0)
+            if pages >= RESTART_PAGES:
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
+                self._done_at = 0
+        finally:
+            connection.close()

@@ -1,0 +1,92 @@
+"""The database file: all blocking work on it goes through here."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+import apsw
+
+from tenuto.core.error import StorageTrouble
+from tenuto.ports.store import Sink
+from tenuto.storage.sqlite.checkpointer import Checkpointer
+from tenuto.storage.sqlite.lock import FolderLock
+from tenuto.storage.sqlite.migration import Migration, migrate
+from tenuto.storage.sqlite.queries import load_queries
+from tenuto.storage.sqlite.readers import Readers
+from tenuto.storage.sqlite.transaction import Transaction
+from tenuto.storage.sqlite.trouble import explained
+from tenuto.storage.sqlite.writer import Work, Writer, Written
+
+T = TypeVar("T")
+
+
+class Database:
+    """One file, one writer, a few readers, a checkpointer and a lock."""
+
+    def __init__(self, path: Path, sink: Sink, migrations: Sequence[Migration]) -> None:
+        self._path = path
+        self._sink = sink
+        self._migrations = migrations
+        self._lock = FolderLock(path)
+        self._writer: Writer | None = None
+        self._readers: Readers | None = None
+        self._checkpointer: Checkpointer | None = None
+
+    async def open(self) -> None:
+        await anyio.to_thread.run_sync(self._prepare)
+        sql = load_queries()
+        self._checkpointer = Checkpointer(self._path)
+        self._writer = Writer(self._path, sql, self._sink, on_wal=self._checkpointer.grew)
+        self._readers = Readers(self._path, sql)
+        try:
+            # The first read finds a file whose header is sound and whose pages are not.
+            await self._readers.read(lambda transaction: transaction.rows("workspaces"))
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Write what waits and let go of the file."""
+        with anyio.CancelScope(shield=True):
+            await anyio.to_thread.run_sync(self._stop)
+
+    async def read(self, work: Callable[[Transaction], T]) -> T:
+        if self._readers is None:
+            raise StorageTrouble("the store is not open")
+        return await self._readers.read(work)
+
+    async def write(self, work: Work[T]) -> T:
+        if self._writer is None:
+            raise StorageTrouble("the store is not open")
+        return await self._writer.write(work)
+
+    async def check(self) -> None:
+        """Try to write only if the last attempt failed: an idle disk stays idle."""
+        if self._writer is None:
+            raise StorageTrouble("the store is not open")
+        if self._writer.failing:
+            await self._writer.write(_probe)
+
+    def _prepare(self) -> None:
+        self._lock.take()
+        try:
+            migrate(self._path, self._migrations)
+        except BaseException as error:
+            self._lock.release()
+            if isinstance(error, apsw.Error):
+                raise explained(error, self._path) from error
+            raise
+
+    def _stop(self) -> None:
+        for part in (self._readers, self._writer, self._checkpointer):
+            if part is not None:
+                part.stop()
+        self._readers = self._writer = self._checkpointer = None
+        self._lock.release()
+
+
+def _probe(transaction: Transaction) -> Written[None]:
+    transaction.run("probe")
+    return Written(result=None)

@@ -1,0 +1,191 @@
+"""Appending and deciding."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from tenuto.core.desk import Decide, Sight
+from tenuto.core.error import Conflict, Fenced
+from tenuto.core.event import Event, Stored, store_as
+from tenuto.core.message import Message
+from tenuto.core.session import Control, Fence, Session
+from tenuto.core.value import SessionId, StreamId
+from tenuto.ports.store import Once, Page
+from tenuto.storage.appendable import must_be_appendable
+from tenuto.storage.missing import no_such
+from tenuto.storage.once import Answer, first
+from tenuto.storage.plan import created, plan
+from tenuto.storage.sqlite.db import Database
+from tenuto.storage.sqlite.projecting import insert_events, write_plan
+from tenuto.storage.sqlite.rows import desk, encode, stored_events
+from tenuto.storage.sqlite.transaction import Transaction
+from tenuto.storage.sqlite.writer import Written
+
+T = TypeVar("T")
+
+
+class SqliteDesks:
+    _db: Database
+
+    async def append(self, session_id: SessionId, fence: Fence, events: Sequence[Event]) -> int:
+        must_be_appendable(events)
+        # Encoded here, so that an event that cannot be is its own caller's error.
+        drafts = [store_as(event, 0) for event in events]
+        return await self._db.write(lambda tx: _append(tx, StreamId(session_id), fence, drafts))
+
+    async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
+        return await self._db.read(lambda tx: _page(tx, stream, after, limit))
+
+    async def commit(
+        self,
+        session_id: SessionId,
+        decide: Decide[T],
+        *,
+        sight: Sight = Sight.CONTROL,
+        once: Once | None = None,
+        answer: type[T] | None = None,
+    ) -> tuple[T, int]:
+        def work(tx: Transaction) -> Written[tuple[T, int]]:
+            known = answered(tx, once)
+            if once is not None and known is not None:
+                result: T = known.again(once, answer)
+                return Written(result=(result, _head(tx, session_id)))
+            return _commit(tx, session_id, decide, sight, once)
+
+        return await self._db.write(work)
+
+    async def create_session(
+        self,
+        session: Session,
+        events: Sequence[Event] = (),
+        finished: Sequence[Message] = (),
+        *,
+        once: Once | None = None,
+    ) -> Session:
+        return await self._db.write(
+            lambda tx: at_most_once(
+                tx, once, Session, lambda: _create(tx, session, events, finished, once)
+            )
+        )
+
+
+def at_most_once(
+    tx: Transaction, once: Once | None, kind: type[T], work: Callable[[], Written[T]]
+) -> Written[T]:
+    """The first result of this request, or this one if there is none yet."""
+    known = answered(tx, once)
+    if once is None or known is None:
+        return work()
+    return Written(result=known.again(once, kind))
+
+
+def answered(tx: Transaction, once: Once | None) -> Answer | None:
+    row = None if once is None else tx.row("answer", key=once.key)
+    if once is None or row is None:
+        return None
+    digest, at, session_id, body = row
+    known = Once(key=once.key, digest=digest, at=at)
+    return Answer(once=known, session_id=session_id, body=body)
+
+
+def remember(tx: Transaction, once: Once | None, session_id: SessionId | None, result: Any) -> None:
+    if once is None:
+        return
+    answer = first(once, session_id, result)
+    tx.run(
+        "put_answer",
+        key=once.key,
+        digest=once.digest,
+        at=once.at,
+        session_id=session_id,
+        body=answer.body,
+    )
+
+
+def _append(
+    tx: Transaction, stream: StreamId, fence: Fence, drafts: Sequence[Stored]
+) -> Written[int]:
+    row = tx.row(
+        "append_head", stream=stream, run_id=fence.run_id, epoch=fence.epoch, n=len(drafts)
+    )
+    if row is None:
+        raise Fenced(f"run {fence.run_id} is no longer this writer's")
+    head: int = row[0]
+    start = head - len(drafts) + 1
+    stored = tuple(
+        Stored(seq=start + n, type=draft.type, run_id=draft.run_id, body=draft.body)
+        for n, draft in enumerate(drafts)
+    )
+    insert_events(tx, stream, stored, about=None)
+    return Written(result=head, logs=((stream, stored),) if stored else ())
+
+
+def _page(tx: Transaction, stream: StreamId, after: int, limit: int) -> Page:
+    head, folded = _log(tx, stream)
+    rows = tx.rows("events_after", stream=stream, after=after, limit=limit)
+    return Page(events=stored_events(rows), head=head, folded=folded)
+
+
+def _log(tx: Transaction, stream: str) -> tuple[int, int]:
+    row = tx.row("log", stream=stream)
+    if row is None:
+        raise no_such("log", stream)
+    head, folded = row
+    return head, folded
+
+
+def _head(tx: Transaction, session_id: SessionId) -> int:
+    return _log(tx, session_id)[0]
+
+
+def _commit(
+    tx: Transaction, session_id: SessionId, decide: Decide[T], sight: Sight, once: Once | None
+) -> Written[tuple[T, int]]:
+    laid = desk(tx, session_id, sight)
+    change = decide(laid)
+    planned = plan(laid.session, change.control, change.events, change.finished)
+    result = (change.result, planned.session.head)
+    if not change.events and change.control == laid.control:
+        remember(tx, once, session_id, change.result)
+        return Written(result=result)
+    logs = write_plan(tx, planned, before=laid.session)
+    if planned.deleted_at is None:
+        remember(tx, once, session_id, change.result)
+    return Written(result=result, logs=logs, changed=session_id)
+
+
+def _create(
+    tx: Transaction,
+    session: Session,
+    events: Sequence[Event],
+    finished: Sequence[Message],
+    once: Once | None,
+) -> Written[Session]:
+    if tx.row("workspace", id=session.workspace_id) is None:
+        raise no_such("workspace", session.workspace_id)
+    if tx.row("session_exists", stream=session.id) is not None:
+        raise Conflict(f"there is a session {session.id} already")
+    planned = created(plan(session, Control(), events, finished))
+    made = planned.session
+    tx.run("insert_log", stream=made.id)
+    tx.run(
+        "insert_session",
+        id=made.id,
+        workspace_id=made.workspace_id,
+        archived=made.archived,
+        updated_at=made.updated_at,
+        body=encode(made),
+        control=encode(planned.control),
+    )
+    # As if it had had no title before, so that the one it was given is indexed.
+    logs = write_plan(
+        tx,
+        planned,
+        before=Session(
+            id=made.id,
+            workspace_id=made.workspace_id,
+            created_at=made.created_at,
+            updated_at=made.updated_at,
+        ),
+    )
+    remember(tx, once, made.id, made)
+    return Written(result=made, logs=logs)

@@ -1,0 +1,166 @@
+"""Reading sessions, runs and what was said in them."""
+
+from collections.abc import Sequence
+
+from tenuto.core.approval import Approval
+from tenuto.core.message import Message
+from tenuto.core.run import Run
+from tenuto.core.session import Control, Session
+from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
+from tenuto.ports.store import (
+    Background,
+    RunPage,
+    RunQuery,
+    SessionPage,
+    SessionQuery,
+    Snapshot,
+)
+from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
+from tenuto.storage.missing import no_such, no_user_message
+from tenuto.storage.sqlite.db import Database
+from tenuto.storage.sqlite.rows import (
+    FOR_EVER,
+    decode,
+    encode,
+    folder,
+    message,
+    pending,
+    run_of,
+    session_of,
+    transcript,
+)
+from tenuto.storage.sqlite.search import sessions_with
+from tenuto.storage.sqlite.transaction import Row, Transaction
+
+RECENT_RUNS = 100
+NEWEST = ("\U0010ffff", "")
+"""A place after every other: instants are ASCII."""
+
+
+class SqliteLibrary:
+    _db: Database
+
+    async def session(self, session_id: SessionId) -> Session:
+        return await self._db.read(lambda tx: folder(tx, session_id).session)
+
+    async def control(self, session_id: SessionId) -> Control:
+        return await self._db.read(lambda tx: folder(tx, session_id).control)
+
+    async def sessions(self, query: SessionQuery) -> SessionPage:
+        at, id = NEWEST if query.cursor is None else place(query.cursor)
+        rows = await self._db.read(lambda tx: _session_rows(tx, query, at, id))
+        page = tuple(session_of(row) for row in rows[: query.limit])
+        more = len(rows) > len(page) > 0
+        return SessionPage(sessions=page, next=session_cursor(page[-1]) if more else None)
+
+    async def snapshot(self, session_id: SessionId) -> Snapshot:
+        return await self._db.read(lambda tx: _snapshot(tx, session_id))
+
+    async def open_message(self, session_id: SessionId) -> Message | None:
+        def read(tx: Transaction) -> Message | None:
+            open_id = folder(tx, session_id).control.open_message
+            return None if open_id is None else message(tx, session_id, open_id)
+
+        return await self._db.read(read)
+
+    async def background(self, session_id: SessionId) -> Background:
+        return await self._db.read(lambda tx: _background(tx, session_id))
+
+    async def user_message(self, session_id: SessionId, message_id: MessageId | None) -> Message:
+        return await self._db.read(lambda tx: _user_message(tx, session_id, message_id))
+
+    async def run(self, run_id: RunId) -> Run:
+        return await self._db.read(lambda tx: decode(_run_row(tx, run_id)[0], Run))
+
+    async def run_accepted_at(self, run_id: RunId) -> int:
+        return await self._db.read(lambda tx: int(_run_row(tx, run_id)[1]))
+
+    async def runs(self, query: RunQuery) -> RunPage:
+        of_session = query.session_id is not None
+        bodies = await self._db.read(lambda tx: _run_rows(tx, query))
+        page = tuple(decode(body, Run) for (body,) in bodies[: query.limit])
+        if not len(bodies) > len(page) > 0:
+            return RunPage(runs=page, next=None)
+        return RunPage(
+            runs=page, next=turn_cursor(page[-1]) if of_session else run_cursor(page[-1])
+        )
+
+    async def approval(self, approval_id: ApprovalId) -> Approval:
+        row = await self._db.read(lambda tx: tx.row("approval", id=approval_id))
+        if row is None:
+            raise no_such("approval", approval_id)
+        return decode(row[0], Approval)
+
+    async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
+        def read(tx: Transaction) -> list[Row]:
+            folder(tx, session_id)
+            return tx.rows("approvals", session_id=session_id)
+
+        return tuple(decode(body, Approval) for (body,) in await self._db.read(read))
+
+
+def _session_rows(tx: Transaction, query: SessionQuery, at: str, id: str) -> list[Row]:
+    found = None if query.words is None else sessions_with(tx, query.words)
+    common = {"archived": query.archived, "at": at, "id": id, "limit": query.limit + 1}
+    if found is not None:
+        ids = encode(found).decode()
+        return tx.rows("sessions_with_words", ids=ids, workspace_id=query.workspace_id, **common)
+    if query.workspace_id is None:
+        return tx.rows("sessions_page", **common)
+    return tx.rows("sessions_page_of_workspace", workspace_id=query.workspace_id, **common)
+
+
+def _snapshot(tx: Transaction, session_id: SessionId) -> Snapshot:
+    found = folder(tx, session_id)
+    recent = tx.rows("runs_of_session", session_id=session_id, before=FOR_EVER, limit=RECENT_RUNS)
+    runs = {run.id: run for run in (decode(body, Run) for (body,) in recent)}
+    active = found.session.active_run
+    unfinished = found.control.queue if active is None else (active, *found.control.queue)
+    for run_id in unfinished:
+        if run_id not in runs:
+            runs[run_id] = run_of(tx, session_id, run_id)
+    return Snapshot(
+        session=found.session,
+        messages=transcript(tx, session_id, after=0),
+        runs=tuple(sorted(runs.values(), key=lambda run: run.accept_number)),
+        approvals=pending(tx, session_id),
+    )
+
+
+def _background(tx: Transaction, session_id: SessionId) -> Background:
+    folder(tx, session_id)
+    row = tx.row("last_compaction", session_id=session_id)
+    summary, after = (None, 0) if row is None else row
+    return Background(summary=summary, messages=transcript(tx, session_id, after=after))
+
+
+def _user_message(tx: Transaction, session_id: SessionId, message_id: MessageId | None) -> Message:
+    folder(tx, session_id)
+    if message_id is None:
+        row = tx.row("last_user_message", session_id=session_id)
+        found = None if row is None else decode(row[0], Message)
+    else:
+        found = message(tx, session_id, message_id)
+    if found is None or found.role != "user":
+        raise no_user_message(session_id, message_id)
+    return found
+
+
+def _run_row(tx: Transaction, run_id: RunId) -> Row:
+    row = tx.row("run", id=run_id)
+    if row is None:
+        raise no_such("run", run_id)
+    return row
+
+
+def _run_rows(tx: Transaction, query: RunQuery) -> list[Row]:
+    limit = query.limit + 1
+    status = {} if query.status is None else {"status": query.status}
+    suffix = "_in" if status else ""
+    if query.session_id is not None:
+        folder(tx, query.session_id)
+        before = FOR_EVER if query.cursor is None else turn(query.cursor)
+        name = "runs_of_session" + suffix
+        return tx.rows(name, session_id=query.session_id, before=before, limit=limit, **status)
+    at, id = NEWEST if query.cursor is None else place(query.cursor)
+    return tx.rows("runs_page" + suffix, at=at, id=id, limit=limit, **status)

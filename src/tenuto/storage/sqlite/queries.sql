@@ -1,0 +1,286 @@
+-- name: append_head
+UPDATE logs SET head = head + :n
+WHERE stream = :stream AND active_run = :run_id AND epoch = :epoch
+RETURNING head;
+
+-- name: workspace_head
+UPDATE logs SET head = head + :n WHERE stream = :stream RETURNING head;
+
+-- name: insert_event
+INSERT INTO events (stream, seq, type, run_id, about, body) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: insert_log
+INSERT INTO logs (stream) VALUES (:stream);
+
+-- name: keep_log
+INSERT INTO logs (stream) VALUES (:stream) ON CONFLICT DO NOTHING;
+
+-- name: update_log
+UPDATE logs SET head = :head, active_run = :active_run, epoch = :epoch, owner = :owner,
+    deleted_at = :deleted_at
+WHERE stream = :stream;
+
+-- name: log
+SELECT head, folded FROM logs WHERE stream = :stream;
+
+-- name: events_after
+SELECT seq, type, run_id, body FROM events
+WHERE stream = :stream AND seq > :after ORDER BY seq LIMIT :limit;
+
+-- name: parts_between
+SELECT seq, type, run_id, body FROM events
+WHERE stream = :stream AND seq > :first AND seq < :last
+    AND type IN ('part.started', 'part.delta', 'part.updated')
+ORDER BY seq;
+
+-- name: session
+SELECT sessions.body, sessions.control, logs.head
+FROM sessions JOIN logs ON logs.stream = sessions.id WHERE sessions.id = :session_id;
+
+-- name: insert_session
+INSERT INTO sessions (id, workspace_id, archived, updated_at, body, control)
+VALUES (:id, :workspace_id, :archived, :updated_at, :body, :control);
+
+-- name: update_session
+UPDATE sessions SET workspace_id = :workspace_id, archived = :archived,
+    updated_at = :updated_at, body = :body, control = :control
+WHERE id = :id;
+
+-- name: session_exists
+SELECT 1 FROM logs WHERE stream = :stream;
+
+-- name: sessions_page
+SELECT sessions.body, logs.head FROM sessions JOIN logs ON logs.stream = sessions.id
+WHERE sessions.archived = :archived AND (sessions.updated_at, sessions.id) < (:at, :id)
+ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
+
+-- name: sessions_page_of_workspace
+SELECT sessions.body, logs.head FROM sessions JOIN logs ON logs.stream = sessions.id
+WHERE sessions.workspace_id = :workspace_id AND sessions.archived = :archived
+    AND (sessions.updated_at, sessions.id) < (:at, :id)
+ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
+
+-- name: sessions_with_words
+SELECT sessions.body, logs.head FROM sessions JOIN logs ON logs.stream = sessions.id
+WHERE sessions.id IN (SELECT value FROM json_each(:ids))
+    AND sessions.archived = :archived
+    AND (:workspace_id IS NULL OR sessions.workspace_id = :workspace_id)
+    AND (sessions.updated_at, sessions.id) < (:at, :id)
+ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
+
+-- name: sessions_with_word
+SELECT DISTINCT search_entries.session_id FROM search
+JOIN search_entries ON search_entries.id = search.rowid
+WHERE search MATCH :word;
+
+-- name: sessions_with_word_among
+SELECT DISTINCT search_entries.session_id FROM search
+JOIN search_entries ON search_entries.id = search.rowid
+WHERE search MATCH :word AND search_entries.session_id IN (SELECT value FROM json_each(:ids));
+
+-- name: delete_session
+DELETE FROM sessions WHERE id = :session_id;
+
+-- name: delete_runs
+DELETE FROM runs WHERE session_id = :session_id;
+
+-- name: delete_messages
+DELETE FROM messages WHERE session_id = :session_id;
+
+-- name: delete_approvals
+DELETE FROM approvals WHERE session_id = :session_id;
+
+-- name: delete_compactions
+DELETE FROM compactions WHERE session_id = :session_id;
+
+-- name: delete_unfolded
+DELETE FROM unfolded WHERE session_id = :session_id;
+
+-- name: delete_answers
+DELETE FROM answers WHERE session_id = :session_id;
+
+-- name: forget_in_workspace
+DELETE FROM events WHERE about = :session_id AND stream = :stream RETURNING seq;
+
+-- name: raise_folded
+UPDATE logs SET folded = MAX(folded, :seq) WHERE stream = :stream;
+
+-- name: put_run
+INSERT INTO runs (session_id, id, accept_number, accepted_at, accepted_seq, status, body)
+VALUES (:session_id, :id, :accept_number, :accepted_at, :accepted_seq, :status, :body);
+
+-- name: update_run
+UPDATE runs SET status = :status, body = :body WHERE session_id = :session_id AND id = :id;
+
+-- name: run_of_session
+SELECT body FROM runs WHERE session_id = :session_id AND id = :id;
+
+-- name: run
+SELECT body, accepted_seq FROM runs WHERE id = :id;
+
+-- name: runs_of_session
+SELECT body FROM runs WHERE session_id = :session_id AND accept_number < :before
+ORDER BY accept_number DESC LIMIT :limit;
+
+-- name: runs_of_session_in
+SELECT body FROM runs
+WHERE session_id = :session_id AND accept_number < :before AND status = :status
+ORDER BY accept_number DESC LIMIT :limit;
+
+-- name: runs_page
+SELECT body FROM runs WHERE (accepted_at, id) < (:at, :id)
+ORDER BY accepted_at DESC, id DESC LIMIT :limit;
+
+-- name: runs_page_in
+SELECT body FROM runs WHERE status = :status AND (accepted_at, id) < (:at, :id)
+ORDER BY accepted_at DESC, id DESC LIMIT :limit;
+
+-- name: put_message
+INSERT INTO messages (session_id, id, seq, role, run_id, body)
+VALUES (:session_id, :id, :seq, :role, :run_id, :body);
+
+-- name: finish_message
+UPDATE messages SET body = :body WHERE session_id = :session_id AND id = :id RETURNING seq;
+
+-- name: delete_message
+DELETE FROM messages WHERE session_id = :session_id AND id = :id;
+
+-- name: outline
+SELECT id, role, run_id FROM messages WHERE session_id = :session_id ORDER BY seq;
+
+-- name: messages_after
+SELECT body, seq FROM messages WHERE session_id = :session_id AND seq > :after ORDER BY seq;
+
+-- name: message
+SELECT body, seq FROM messages WHERE session_id = :session_id AND id = :id;
+
+-- name: last_user_message
+SELECT body FROM messages WHERE session_id = :session_id AND role = 'user'
+ORDER BY seq DESC LIMIT 1;
+
+-- name: put_unfolded
+INSERT INTO unfolded (session_id, message_id, first, last, finished_at)
+VALUES (:session_id, :message_id, :first, :last, :finished_at);
+
+-- name: next_unfolded
+SELECT session_id, message_id, first, last FROM unfolded
+WHERE finished_at < :before ORDER BY finished_at LIMIT 1;
+
+-- name: drop_unfolded
+DELETE FROM unfolded WHERE session_id = :session_id AND message_id = :message_id;
+
+-- name: replace_event
+UPDATE events SET body = ? WHERE stream = ? AND seq = ?;
+
+-- name: delete_event
+DELETE FROM events WHERE stream = ? AND seq = ?;
+
+-- name: put_approval
+INSERT INTO approvals (session_id, id, seq, state, body)
+VALUES (:session_id, :id, :seq, :state, :body);
+
+-- name: update_approval
+UPDATE approvals SET state = :state, body = :body WHERE session_id = :session_id AND id = :id;
+
+-- name: approval
+SELECT body FROM approvals WHERE id = :id;
+
+-- name: approvals
+SELECT body FROM approvals WHERE session_id = :session_id ORDER BY seq, rowid;
+
+-- name: pending_approvals
+SELECT body FROM approvals
+WHERE session_id = :session_id AND state = 'pending' ORDER BY seq;
+
+-- name: put_compaction
+INSERT INTO compactions (session_id, seq, through_message_id, summary)
+VALUES (:session_id, :seq, :through, :summary);
+
+-- name: drop_compaction
+DELETE FROM compactions WHERE session_id = :session_id AND through_message_id = :message_id;
+
+-- name: last_compaction
+SELECT compactions.summary, messages.seq FROM compactions
+JOIN messages ON messages.session_id = compactions.session_id
+    AND messages.id = compactions.through_message_id
+WHERE compactions.session_id = :session_id ORDER BY compactions.seq DESC LIMIT 1;
+
+-- name: add_entry
+INSERT INTO search_entries (session_id, message_id) VALUES (:session_id, :message_id)
+RETURNING id;
+
+-- name: index_entry
+INSERT INTO search (rowid, text) VALUES (:id, :text);
+
+-- name: drop_entry
+DELETE FROM search_entries WHERE session_id = :session_id AND message_id = :message_id
+RETURNING id;
+
+-- name: drop_entries
+DELETE FROM search_entries WHERE session_id = :session_id RETURNING id;
+
+-- name: unindex_entry
+DELETE FROM search WHERE rowid = ?;
+
+-- name: answer
+SELECT digest, at, session_id, body FROM answers WHERE key = :key;
+
+-- name: put_answer
+INSERT INTO answers (key, digest, at, session_id, body)
+VALUES (:key, :digest, :at, :session_id, :body);
+
+-- name: forget_answers
+DELETE FROM answers WHERE at < :before;
+
+-- name: old_answers
+SELECT 1 FROM answers WHERE at < :before LIMIT 1;
+
+-- name: workspaces
+SELECT body FROM workspaces ORDER BY created_at, id;
+
+-- name: workspace
+SELECT body FROM workspaces WHERE id = :id;
+
+-- name: put_workspace
+INSERT INTO workspaces (id, created_at, body) VALUES (:id, :created_at, :body)
+ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, body = excluded.body;
+
+-- name: workspace_has_sessions
+SELECT 1 FROM sessions WHERE workspace_id = :id LIMIT 1;
+
+-- name: delete_workspace
+DELETE FROM workspaces WHERE id = :id;
+
+-- name: delete_log
+DELETE FROM logs WHERE stream = :stream;
+
+-- name: delete_events
+DELETE FROM events WHERE stream = :stream;
+
+-- name: delete_some_events
+DELETE FROM events WHERE stream = :stream AND seq <= (
+    SELECT MAX(seq) FROM (SELECT seq FROM events WHERE stream = :stream ORDER BY seq LIMIT :limit)
+);
+
+-- name: deleted_logs
+SELECT stream FROM logs WHERE deleted_at < :before ORDER BY deleted_at;
+
+-- name: put_file
+INSERT INTO files (id, body, content) VALUES (:id, :body, :content);
+
+-- name: file
+SELECT body FROM files WHERE id = :id;
+
+-- name: file_content
+SELECT content FROM files WHERE id = :id;
+
+-- name: active_logs
+SELECT stream, active_run FROM logs INDEXED BY logs_active
+WHERE active_run IS NOT NULL AND owner IS NOT :node;
+
+-- name: waiting_sessions
+SELECT DISTINCT runs.session_id FROM runs JOIN logs ON logs.stream = runs.session_id
+WHERE runs.status = 'queued' AND logs.active_run IS NULL;
+
+-- name: probe
+UPDATE probe SET n = 1 - n;

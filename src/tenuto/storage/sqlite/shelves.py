@@ -1,0 +1,93 @@
+"""Workspaces and files."""
+
+from collections.abc import Sequence
+
+from tenuto.core.error import SessionBusy
+from tenuto.core.file import FileInfo
+from tenuto.core.session import Workspace
+from tenuto.core.value import FileId, WorkspaceId
+from tenuto.ports.store import Once
+from tenuto.storage.missing import no_such
+from tenuto.storage.sqlite.db import Database
+from tenuto.storage.sqlite.desks import at_most_once, remember
+from tenuto.storage.sqlite.rows import decode, encode
+from tenuto.storage.sqlite.transaction import Row, Transaction
+from tenuto.storage.sqlite.writer import Written
+
+
+class SqliteShelves:
+    _db: Database
+
+    async def workspaces(self) -> Sequence[Workspace]:
+        rows = await self._db.read(lambda tx: tx.rows("workspaces"))
+        return tuple(decode(body, Workspace) for (body,) in rows)
+
+    async def workspace(self, workspace_id: WorkspaceId) -> Workspace:
+        return await self._db.read(lambda tx: decode(_workspace(tx, workspace_id)[0], Workspace))
+
+    async def put_workspace(self, workspace: Workspace, *, once: Once | None = None) -> Workspace:
+        return await self._db.write(
+            lambda tx: at_most_once(
+                tx, once, Workspace, lambda: _put_workspace(tx, workspace, once)
+            )
+        )
+
+    async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
+        await self._db.write(lambda tx: _delete_workspace(tx, workspace_id))
+
+    async def put_file(
+        self, info: FileInfo, content: bytes, *, once: Once | None = None
+    ) -> FileInfo:
+        return await self._db.write(
+            lambda tx: at_most_once(tx, once, FileInfo, lambda: _put_file(tx, info, content, once))
+        )
+
+    async def file(self, file_id: FileId) -> FileInfo:
+        return decode((await self._file("file", file_id))[0], FileInfo)
+
+    async def file_content(self, file_id: FileId) -> bytes:
+        content: bytes = (await self._file("file_content", file_id))[0]
+        return content
+
+    async def _file(self, query: str, file_id: FileId) -> Row:
+        row = await self._db.read(lambda tx: tx.row(query, id=file_id))
+        if row is None:
+            raise no_such("file", file_id)
+        return row
+
+
+def _workspace(tx: Transaction, workspace_id: WorkspaceId) -> Row:
+    row = tx.row("workspace", id=workspace_id)
+    if row is None:
+        raise no_such("workspace", workspace_id)
+    return row
+
+
+def _put_workspace(tx: Transaction, workspace: Workspace, once: Once | None) -> Written[Workspace]:
+    tx.run(
+        "put_workspace",
+        id=workspace.id,
+        created_at=workspace.created_at,
+        body=encode(workspace),
+    )
+    tx.run("keep_log", stream=workspace.id)
+    remember(tx, once, None, workspace)
+    return Written(result=workspace)
+
+
+def _delete_workspace(tx: Transaction, workspace_id: WorkspaceId) -> Written[None]:
+    _workspace(tx, workspace_id)
+    if tx.row("workspace_has_sessions", id=workspace_id) is not None:
+        raise SessionBusy(f"workspace {workspace_id} still has sessions")
+    tx.run("delete_workspace", id=workspace_id)
+    tx.run("delete_events", stream=workspace_id)
+    tx.run("delete_log", stream=workspace_id)
+    return Written(result=None)
+
+
+def _put_file(
+    tx: Transaction, info: FileInfo, content: bytes, once: Once | None
+) -> Written[FileInfo]:
+    tx.run("put_file", id=info.id, body=encode(info), content=content)
+    remember(tx, once, None, info)
+    return Written(result=info)

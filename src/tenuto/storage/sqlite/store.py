@@ -1,0 +1,21 @@
+"""The SQLite store."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tenuto.ports.store import Sink
+from tenuto.storage.sqlite.db import Database
+from tenuto.storage.sqlite.desks import SqliteDesks
+from tenuto.storage.sqlite.library import SqliteLibrary
+from tenuto.storage.sqlite.migration import Migration, shipped
+from tenuto.storage.sqlite.shelves import SqliteShelves
+from tenuto.storage.sqlite.upkeep import SqliteUpkeep
+
+
+class SqliteStore(SqliteDesks, SqliteLibrary, SqliteShelves, SqliteUpkeep):
+    """Everything in one file, which one server at a time may use."""
+
+    def __init__(
+        self, path: Path, sink: Sink, *, migrations: Sequence[Migration] | None = None
+    ) -> None:
+        self._db = Database(path, sink, shipped() if migrations is None else migrations)

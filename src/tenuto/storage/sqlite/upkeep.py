@@ -1,0 +1,94 @@
+"""Opening, leases, folding and purging."""
+
+from collections.abc import Sequence
+
+from tenuto.core.value import Instant, MessageId, NodeId, SessionId
+from tenuto.ports.store import Orphan
+from tenuto.storage.folding import shorten
+from tenuto.storage.once import forgotten_before
+from tenuto.storage.sqlite.db import Database
+from tenuto.storage.sqlite.rows import stored_events
+from tenuto.storage.sqlite.transaction import Row, Transaction
+from tenuto.storage.sqlite.writer import Written
+
+PURGE_EVENTS = 5_000
+"""Events removed in one transaction: the writer must not be kept from prompts for long."""
+
+
+class SqliteUpkeep:
+    _db: Database
+
+    async def open(self) -> None:
+        await self._db.open()
+
+    async def close(self) -> None:
+        await self._db.close()
+
+    async def check(self) -> None:
+        await self._db.check()
+
+    async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
+        """The lock on the file is the lease: nobody else can be alive."""
+
+    async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
+        rows = await self._db.read(lambda tx: tx.rows("active_logs", node=node))
+        return tuple(Orphan(session_id=session_id, run_id=run_id) for session_id, run_id in rows)
+
+    async def waiting_sessions(self) -> Sequence[SessionId]:
+        rows = await self._db.read(lambda tx: tx.rows("waiting_sessions"))
+        return tuple(session_id for (session_id,) in rows)
+
+    async def fold_deltas(self, *, before: Instant, limit: int) -> int:
+        gone = 0
+        # One message per transaction, so that writers of other sessions get between.
+        while gone < limit:
+            row = await self._db.read(lambda tx: tx.row("next_unfolded", before=before))
+            if row is None:
+                break
+            gone += await self._fold(row)
+        return gone
+
+    async def purge(self, *, before: Instant) -> int:
+        too_old = forgotten_before(before)
+        if await self._db.read(lambda tx: tx.row("old_answers", before=too_old)):
+            await self._db.write(lambda tx: _forget_answers(tx, too_old))
+        logs = await self._db.read(lambda tx: tx.rows("deleted_logs", before=before))
+        for (stream,) in logs:
+            await self._purge(stream)
+        return len(logs)
+
+    async def _fold(self, row: Row) -> int:
+        session_id, message_id, first, last = row
+        return await self._db.write(lambda tx: _fold(tx, session_id, message_id, first, last))
+
+    async def _purge(self, stream: str) -> None:
+        while await self._db.write(lambda tx: _purge_some(tx, stream)):
+            pass
+
+
+def _fold(
+    tx: Transaction, session_id: SessionId, message_id: MessageId, first: int, last: int
+) -> Written[int]:
+    log = stored_events(tx.rows("parts_between", stream=session_id, first=first, last=last))
+    short = shorten(message_id, log)
+    tx.run("drop_unfolded", session_id=session_id, message_id=message_id)
+    if short.merged:
+        tx.many("replace_event", [(m.body, session_id, m.seq) for m in short.merged])
+        tx.many("delete_event", [(session_id, seq) for seq in short.gone])
+        tx.run("raise_folded", stream=session_id, seq=max(m.seq for m in short.merged))
+    return Written(result=len(short.gone))
+
+
+def _forget_answers(tx: Transaction, before: Instant) -> Written[None]:
+    tx.run("forget_answers", before=before)
+    return Written(result=None)
+
+
+def _purge_some(tx: Transaction, stream: str) -> Written[bool]:
+    """Whether something is left to purge."""
+    before = tx.changes()
+    tx.run("delete_some_events", stream=stream, limit=PURGE_EVENTS)
+    left = tx.changes() - before == PURGE_EVENTS
+    if not left:
+        tx.run("delete_log", stream=stream)
+    return Written(result=left)

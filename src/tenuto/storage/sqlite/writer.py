@@ -1,0 +1,199 @@
+"""The one thread that writes: all that waits goes to disk in one transaction."""
+
+import asyncio
+import logging
+import queue
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import apsw
+
+from tenuto.core.error import StorageTrouble
+from tenuto.core.event import Stored
+from tenuto.core.value import SessionId, StreamId, Value
+from tenuto.ports.store import Sink
+from tenuto.storage.sqlite.connection import writer
+from tenuto.storage.sqlite.transaction import Transaction
+from tenuto.storage.sqlite.trouble import STILL_USABLE, explained
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+GROUP_LIMIT = 512
+"""Jobs in one transaction: enough to share the disk's latency, few enough to answer soon."""
+QUEUE_LIMIT = 20_000
+"""Jobs that may wait. Past it a job is refused: the disk is not keeping up."""
+
+log = logging.getLogger(__name__)
+
+
+class Written(Value, Generic[T_co]):
+    """What a job did, to be told once it is on disk."""
+
+    result: T_co
+    logs: tuple[tuple[StreamId, tuple[Stored, ...]], ...] = ()
+    changed: SessionId | None = None
+
+
+Work = Callable[[Transaction], Written[T]]
+
+
+class _Job:
+    def __init__(self, work: Work[Any], future: asyncio.Future[Any]) -> None:
+        self.work = work
+        self.future = future
+
+
+class _Outcome:
+    def __init__(self, job: _Job, done: Written[Any] | Exception) -> None:
+        self.job = job
+        self.done = done
+
+
+class Writer:
+    """Group commit without lingering: a group is whatever came while the last one was written.
+
+    A job that raises before it has written takes nobody with it. If a group fails otherwise,
+    each of its jobs is tried alone, so that only those fail which must.
+    """
+
+    def __init__(
+        self, path: Path, sql: Mapping[str, str], sink: Sink, *, on_wal: Callable[[int], None]
+    ) -> None:
+        self._path = path
+        self._sql = sql
+        self._sink = sink
+        self._on_wal = on_wal
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._loop = asyncio.get_running_loop()
+        self._transaction: Transaction | None = None
+        self._closed = False
+        self.failing = False
+        """True from a write that failed to the next one that does not."""
+        self._thread = threading.Thread(target=self._serve, name="tenuto-writer", daemon=True)
+        self._thread.start()
+
+    async def write(self, work: Work[T]) -> T:
+        """Do this work in a transaction; return when it is on disk."""
+        if self._closed:
+            raise StorageTrouble("the store is closed")
+        if self._jobs.qsize() >= QUEUE_LIMIT:
+            raise StorageTrouble(f"the disk that holds {self._path} does not keep up")
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._jobs.put(_Job(work, future))
+        return await future
+
+    def stop(self) -> None:
+        """Write what waits, then end the thread. Blocks."""
+        self._closed = True
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _serve(self) -> None:
+        going_on = True
+        while going_on:
+            group = self._next_group()
+            going_on = None not in group
+            jobs = [job for job in group if job is not None]
+            if jobs:
+                outcomes = self._write_group(jobs)
+                self._loop.call_soon_threadsafe(self._deliver, outcomes)
+        self._drop_connection()
+
+    def _next_group(self) -> list[_Job | None]:
+        group = [self._jobs.get()]
+        while len(group) < GROUP_LIMIT and group[-1] is not None:
+            try:
+                group.append(self._jobs.get_nowait())
+            except queue.Empty:
+                break
+        return group
+
+    def _write_group(self, jobs: Sequence[_Job]) -> list[_Outcome]:
+        try:
+            return self._together(jobs)
+        except Exception as error:  # noqa: BLE001  each caller gets the error of its own job
+            self._recover(error)
+            if len(jobs) == 1:
+                return [_Outcome(jobs[0], explained(error, self._path))]
+        return [outcome for job in jobs for outcome in self._write_group([job])]
+
+    def _together(self, jobs: Sequence[_Job]) -> list[_Outcome]:
+        transaction = self._connected()
+        before = transaction.changes()
+        transaction.begin_writing()
+        outcomes = [self._attempt(transaction, job) for job in jobs]
+        transaction.commit()
+        if transaction.changes() != before:
+            self.failing = False
+        return outcomes
+
+    def _attempt(self, transaction: Transaction, job: _Job) -> _Outcome:
+        before = transaction.changes()
+        try:
+            return _Outcome(job, job.work(transaction))
+        except apsw.Error:
+            raise
+        except Exception as error:
+            if transaction.changes() != before:
+                raise
+            return _Outcome(job, error)
+
+    def _connected(self) -> Transaction:
+        if self._transaction is None:
+            connection = writer(self._path)
+            connection.set_wal_hook(self._wal_grew)
+            self._transaction = Transaction(connection, self._sql)
+        return self._transaction
+
+    def _wal_grew(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
+        self._on_wal(pages)
+        return apsw.SQLITE_OK
+
+    def _recover(self, error: Exception) -> None:
+        """Leave nothing of the failed group behind; the next one starts clean."""
+        if isinstance(error, apsw.Error):
+            self.failing = True
+            log.warning("a write failed: %s", error)
+        if isinstance(error, apsw.Error) and not isinstance(error, STILL_USABLE):
+            self._drop_connection()
+        elif self._transaction is not None:
+            try:
+                self._transaction.roll_back()
+            except apsw.Error:
+                self._drop_connection()
+
+    def _drop_connection(self) -> None:
+        transaction, self._transaction = self._transaction, None
+        if transaction is None:
+            return
+        try:
+            transaction.close()
+        except apsw.Error as error:
+            log.warning("the connection could not be closed cleanly: %s", error)
+
+    def _deliver(self, outcomes: Sequence[_Outcome]) -> None:
+        """On the event loop: answer everyone, then tell the sink, both in commit order."""
+        for outcome in outcomes:
+            # A caller that was cancelled meanwhile no longer waits; what it asked for is done.
+            if outcome.job.future.done():
+                continue
+            if isinstance(outcome.done, Exception):
+                outcome.job.future.set_exception(outcome.done)
+            else:
+                outcome.job.future.set_result(outcome.done.result)
+        for outcome in outcomes:
+            if isinstance(outcome.done, Written):
+                self._tell(outcome.done)
+
+    def _tell(self, written: Written[Any]) -> None:
+        try:
+            for stream, stored in written.logs:
+                self._sink.committed(stream, stored)
+            if written.changed is not None:
+                self._sink.changed(written.changed)
+        except Exception:
+            # One listener's bug must not hide the other commits of the group.
+            log.exception("the sink failed")

@@ -1,0 +1,251 @@
+"""The one file that knows every class: it builds the server from its settings and runs it."""
+
+import asyncio
+import contextlib
+import logging
+import sys
+from dataclasses import dataclass
+
+import click
+import uvloop
+
+from tenuto import logs
+from tenuto.agent.loop import AgentLoop, Limits
+from tenuto.agent.providers.catalogue import LOCAL, Catalogue, CatalogueConfig
+from tenuto.agent.providers.setting import Limits as ProviderLimits
+from tenuto.agent.providers.setting import ModelSetting, ProviderConfig
+from tenuto.agent.titles import TitleMaker
+from tenuto.agent.tools import ToolSettings, built_in_tools
+from tenuto.api import sse
+from tenuto.api.app import build_app
+from tenuto.api.gate import Door
+from tenuto.api.metrics import Metrics
+from tenuto.api.server import Stopping, bind, run_server
+from tenuto.api.services import BodyLimits, Services
+from tenuto.banner import banner, base_url
+from tenuto.clock import RandomIds, SystemClock
+from tenuto.config import ConfigError, ProviderSettings, Secret, Settings, ensure_token
+from tenuto.core.error import NotFound, StorageTrouble
+from tenuto.core.session import DEFAULT_WORKSPACE, Workspace
+from tenuto.core.value import NodeId
+from tenuto.engine.bell import Bell
+from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.driver import Driver
+from tenuto.engine.engine import Engine, Switchboard
+from tenuto.engine.inbox import Inbox
+from tenuto.engine.janitor import Janitor
+from tenuto.engine.librarian import Librarian
+from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.tailer import Tailer
+from tenuto.engine.titler import Titler
+from tenuto.engine.toolbox import Permission, Toolbox
+from tenuto.ports.store import Store
+from tenuto.storage.memory import MemoryStore
+from tenuto.storage.sqlite import SqliteStore
+
+log = logging.getLogger(__name__)
+
+CANNOT_START = 1
+DAY_SECONDS = 24 * 3600
+
+
+def serve(settings: Settings) -> int:
+    """Run the server until it is told to stop; return the process's exit code."""
+    try:
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        token = ensure_token(settings)
+    except (ConfigError, OSError) as error:
+        click.echo(f"tenuto: {error}", err=True)
+        return CANNOT_START
+    keys = [provider.api_key for provider in settings.providers if provider.api_key]
+    logs.configure(settings, [token, *keys])
+    try:
+        uvloop.run(_serve(settings, token))
+    except StorageTrouble as trouble:
+        click.echo(f"tenuto: {trouble}", err=True)
+        return CANNOT_START
+    except OSError as error:
+        click.echo(
+            f"tenuto: cannot listen on {settings.host}:{settings.port}: {error.strerror}", err=True
+        )
+        return CANNOT_START
+    return 0
+
+
+async def _serve(settings: Settings, token: Secret) -> None:
+    stopping = Stopping()
+    switchboard = Switchboard()
+    store = _store(settings, switchboard)
+    await store.open()
+    models = Catalogue(_catalogue(settings), progress=_progress)
+    try:
+        with contextlib.closing(bind(settings.host, settings.port)) as listening:
+            parts = build(settings, store, models, switchboard)
+            await _ensure_default_workspace(settings, store)
+            await parts.engine.start()
+            url = base_url(settings.host, listening.getsockname()[1])
+            door = Door(
+                token=token.reveal(),
+                host=settings.host,
+                allowed_hosts=settings.allowed_hosts,
+                allowed_origins=settings.allowed_origins,
+            )
+
+            async def until() -> None:
+                await stopping.asked()
+                await _stop(settings, parts, stopping)
+
+            await run_server(
+                build_app(parts.services, door),
+                listening,
+                on_ready=lambda: click.echo(banner(settings, url, token)),
+                until=until,
+            )
+    finally:
+        await models.close()
+        await store.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    engine: Engine
+    services: Services
+    titler: Titler
+
+
+def build(settings: Settings, store: Store, models: Catalogue, switchboard: Switchboard) -> Parts:
+    """The whole server but its socket."""
+    clock, ids, bell, metrics = SystemClock(), RandomIds(), Bell(), Metrics()
+    node = NodeId(ids.new("node"))
+    limits = settings.limits
+    tools = {tool.spec.name: tool for tool in built_in_tools(_tools(settings))}
+    toolbox = Toolbox(tools, Permission(settings.permissions))
+    loop = AgentLoop(
+        models,
+        toolbox,
+        Limits(
+            steps=limits.steps,
+            loop_repeats=limits.loop_repeats,
+            cost_usd=limits.cost_usd or None,
+        ),
+        clock,
+    )
+    driver = Driver(store, models, loop, clock, ids, node=node, run_seconds=limits.run_seconds)
+    coordinator = Coordinator(store, driver, clock, node=node)
+    tailer = Tailer(store, bell, sse.frame)
+    titler = Titler(store, TitleMaker(store, models), clock, node=node)
+    if settings.titles:
+        driver.on_ended.append(titler.run_ended)
+    switchboard.on_committed += [tailer.committed, metrics.committed]
+    switchboard.on_changed.append(coordinator.changed)
+    engine = Engine(
+        inbox=Inbox(store, models, bell, clock, ids, node=node),
+        librarian=Librarian(store, models, coordinator, clock, ids, node=node),
+        coordinator=coordinator,
+        tailer=tailer,
+        rescuer=Rescuer(store, coordinator, clock, node=node),
+        janitor=Janitor(store, clock, fold_after_seconds=limits.fold_deltas_days * DAY_SECONDS),
+    )
+    metrics.gauge("active_runs", "Runs under way.", lambda: len(coordinator.active_runs()))
+    metrics.gauge("viewers", "Open event streams.", tailer.viewers)
+    services = Services(
+        engine=engine,
+        store=store,
+        models=models,
+        clock=clock,
+        ids=ids,
+        limits=BodyLimits(
+            max_body_bytes=limits.max_body_bytes, max_file_bytes=limits.max_file_bytes
+        ),
+        metrics=metrics,
+    )
+    return Parts(engine=engine, services=services, titler=titler)
+
+
+async def _stop(settings: Settings, parts: Parts, stopping: Stopping) -> None:
+    log.info("stopping: active runs get %s s to end", settings.drain)
+    draining = asyncio.create_task(parts.engine.drain(settings.drain))
+    hurrying = asyncio.create_task(stopping.hurry())
+    await asyncio.wait({draining, hurrying}, return_when=asyncio.FIRST_COMPLETED)
+    hurrying.cancel()
+    if not draining.done():
+        draining.cancel()
+        await parts.engine.drain(0)
+    await parts.titler.stop()
+    await parts.engine.stop()
+
+
+def _store(settings: Settings, switchboard: Switchboard) -> Store:
+    path = settings.sqlite_path
+    return MemoryStore(switchboard) if path is None else SqliteStore(path, switchboard)
+
+
+async def _ensure_default_workspace(settings: Settings, store: Store) -> None:
+    try:
+        await store.workspace(DEFAULT_WORKSPACE)
+    except NotFound:
+        folder = settings.data.resolve() / "workspace"
+        folder.mkdir(exist_ok=True)
+        await store.put_workspace(
+            Workspace(
+                id=DEFAULT_WORKSPACE,
+                name="Default",
+                path=str(folder),
+                created_at=SystemClock().now(),
+            )
+        )
+
+
+def _catalogue(settings: Settings) -> CatalogueConfig:
+    limits = ProviderLimits(
+        connect_seconds=settings.limits.connect_seconds,
+        stall_seconds=settings.limits.stall_seconds,
+    )
+    return CatalogueConfig(
+        providers=tuple(_provider(provider, limits) for provider in settings.providers),
+        default_model=settings.model or None,
+        local=LOCAL if settings.discover else (),
+        models_dir=settings.data / "models",
+        embedded_idle_seconds=settings.embedded.idle_seconds,
+    )
+
+
+def _provider(provider: ProviderSettings, limits: ProviderLimits) -> ProviderConfig:
+    return ProviderConfig(
+        name=provider.name,
+        kind=provider.kind.value,
+        base_url=provider.base_url,
+        api_key=provider.api_key.reveal() if provider.api_key else "",
+        models=tuple(
+            ModelSetting(
+                name=model.id,
+                context_window=model.context_window,
+                capabilities=tuple(model.capabilities) or None,
+                price=model.price,
+            )
+            for model in provider.models
+        ),
+        limits=limits,
+    )
+
+
+def _tools(settings: Settings) -> ToolSettings:
+    return ToolSettings(
+        output_characters=settings.tools.output_bytes,
+        shell_seconds=settings.tools.shell_seconds,
+        allow_private_addresses=settings.tools.allow_private_addresses,
+    )
+
+
+def _progress(done: int, total: int) -> None:
+    """A bar on a terminal while the embedded model is fetched; a line at the end elsewhere."""
+    if sys.stderr.isatty():
+        width = 30
+        filled = width * done // max(total, 1)
+        bar = "#" * filled + "." * (width - filled)
+        end = "\n" if done >= total else ""
+        click.echo(
+            f"\rFetching the model [{bar}] {done >> 20}/{total >> 20} MiB{end}", nl=False, err=True
+        )
+    elif done >= total:
+        log.info("the embedded model was fetched", extra={"bytes": total})

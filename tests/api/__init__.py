@@ -1,0 +1,1 @@
+"""The real server on a real socket, with a model server that the test holds."""

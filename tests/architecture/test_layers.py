@@ -1,0 +1,77 @@
+"""Who may know whom: the contracts of pyproject.toml, and which room holds which technology."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import grimp
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+ROOMS = {
+    "apsw": ("tenuto.storage.sqlite",),
+    "starlette": ("tenuto.api",),
+    "aiohttp": ("tenuto.agent", "tenuto.client"),
+    "xllamacpp": ("tenuto.agent",),
+    "click": ("tenuto.cli",),
+}
+"""A technology, and the only rooms that may use it."""
+
+NOT_IN_CORE = {
+    "anyio",
+    "asyncio",
+    "concurrent",
+    "datetime",
+    "io",
+    "logging",
+    "os",
+    "pathlib",
+    "random",
+    "secrets",
+    "socket",
+    "subprocess",
+    "threading",
+    "time",
+    "uuid",
+}
+"""Parts of the standard library that do I/O, wait, tell the time or throw dice."""
+
+
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph("tenuto", include_external_packages=True, cache_dir=None)
+
+
+def test_each_layer_knows_only_those_below_it() -> None:
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as c; c()"]
+    said = subprocess.run(
+        [*command, "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 0, said.stdout + said.stderr
+    assert "2 kept, 0 broken" in said.stdout
+
+
+@pytest.mark.parametrize("technology", sorted(ROOMS))
+def test_each_technology_stays_in_its_rooms(graph: grimp.ImportGraph, technology: str) -> None:
+    if technology not in graph.modules:
+        pytest.skip(f"nothing uses {technology} yet")
+    users = graph.find_modules_that_directly_import(technology)
+    assert not [user for user in users if not _is_in(user, ROOMS[technology])]
+
+
+def test_the_core_knows_nothing_but_values(graph: grimp.ImportGraph) -> None:
+    known = {
+        name
+        for module in graph.modules
+        if _is_in(module, ("tenuto.core",))
+        for name in graph.find_modules_directly_imported_by(module)
+        if not name.startswith("tenuto.")
+    }
+    assert "msgspec" in known
+    assert known - sys.stdlib_module_names == {"msgspec"}
+    assert not known & NOT_IN_CORE
+
+
+def _is_in(module: str, rooms: tuple[str, ...]) -> bool:
+    return any(module == room or module.startswith(f"{room}.") for room in rooms)

@@ -1,0 +1,1 @@
+"""The client against a server that misbehaves as it is told."""

@@ -1,0 +1,235 @@
+"""The log: gapless, fenced, isolated, told in order."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+from msgspec.structs import replace
+
+from tenuto.core.desk import Change, Desk
+from tenuto.core.error import Fenced, NotFound
+from tenuto.core.event import PartDelta, RunAccepted, SessionUpdated, Stored
+from tenuto.core.value import MessageId, PartId, StreamId
+from tenuto.ports.store import Store
+from tests.conformance.life import START, Life, instant, whole_log
+from tests.conformance.listener import Listener
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.guarantee("H6")
+async def test_concurrent_appends_and_commits_leave_no_gaps(store: Store) -> None:
+    life = await Life.begin(store)
+    await life.accept("hello")
+    await life.start()
+    await life.say("x")
+    before = (await store.session(life.id)).head
+
+    async with anyio.create_task_group() as group:
+        for n in range(30):
+            group.start_soon(life.go_on_saying, f"piece {n}")
+            group.start_soon(partial(life.update, draft=f"draft {n}"))
+
+    page = await store.read(StreamId(life.id), after=0, limit=1000)
+    assert [stored.seq for stored in page.events] == list(range(1, before + 61))
+    assert page.head == before + 60
+    assert (await store.session(life.id)).head == before + 60
+
+
+@pytest.mark.guarantee("H6")
+async def test_every_state_that_two_writers_leave_is_one_that_really_was(store: Store) -> None:
+    life = await Life.begin(store)
+
+    async def write(name: str) -> None:
+        for n in range(15):
+            await life.update(title=f"{name}{n}", draft=f"{name}{n}")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(write, "a")
+        group.start_soon(write, "b")
+        for _ in range(20):
+            session = await store.session(life.id)
+            assert session.title == session.draft
+            await checkpoint()
+
+
+async def test_a_page_holds_the_next_events_and_no_more(store: Store) -> None:
+    life = await Life.begin(store)
+    for n in range(5):
+        await life.update(draft=str(n))
+    page = await store.read(StreamId(life.id), after=2, limit=2)
+    assert [stored.seq for stored in page.events] == [3, 4]
+    assert (page.head, page.folded) == (5, 0)
+    assert (await store.read(StreamId(life.id), after=5, limit=2)).events == ()
+
+
+async def test_a_log_that_never_was_is_not_found(store: Store) -> None:
+    with pytest.raises(NotFound):
+        await store.read(StreamId("ses_nobody"), after=0, limit=1)
+
+
+@pytest.mark.failure(41)
+async def test_a_writer_is_fenced_once_its_run_has_ended(store: Store) -> None:
+    life = await Life.begin(store)
+    await life.accept("hello")
+    await life.start()
+    await life.say("all of it")
+    open_id = await life.open_id()
+    await life.settle()
+    late = _delta(life, open_id)
+    head = (await store.session(life.id)).head
+    with pytest.raises(Fenced):
+        await life.append(late)
+    assert (await store.session(life.id)).head == head
+
+
+@pytest.mark.failure(41)
+async def test_an_old_epoch_is_fenced_also_while_the_same_run_goes_on(store: Store) -> None:
+    life = await Life.begin(store)
+    await life.accept("hello")
+    fence = await life.start()
+    assert fence is not None
+    await life.say("x")
+    late = _delta(life, await life.open_id())
+    control = await store.control(life.id)
+
+    def take_over(desk: Desk) -> Change[None]:
+        taken = replace(desk.control, epoch=desk.control.epoch + 1)
+        return Change(events=(), control=taken, result=None)
+
+    await store.commit(life.id, take_over)
+    assert (await store.control(life.id)).epoch == control.epoch + 1
+    with pytest.raises(Fenced):
+        await life.append(late)
+
+
+@pytest.mark.failure(41)
+async def test_a_late_writer_cannot_bring_a_deleted_session_back(store: Store) -> None:
+    life = await Life.begin(store)
+    await life.accept("hello")
+    await life.start()
+    await life.say("x")
+    late = _delta(life, await life.open_id())
+    await life.delete()
+    with pytest.raises(Fenced):
+        await life.append(late)
+    with pytest.raises(NotFound):
+        await store.session(life.id)
+    assert (await whole_log(store, life.id))[-1].session_id == life.id
+
+
+async def test_only_parts_may_be_appended_without_a_decision(store: Store) -> None:
+    life = await Life.begin(store)
+    await life.accept("hello")
+    await life.start()
+    with pytest.raises(TypeError):
+        await life.append(SessionUpdated(session_id=life.id, at=START, changes={"title": "x"}))
+    assert (await store.session(life.id)).title == "hello"
+
+
+@pytest.mark.failure(46)
+async def test_what_happens_in_one_session_stays_out_of_the_other(store: Store) -> None:
+    one, other = await Life.begin(store, "one"), await Life.begin(store, "other")
+    await other.turn("about pears", "pears are green")
+    before = await store.snapshot(other.id)
+    log = await whole_log(store, other.id)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(one.turn, "about apples", "red")
+        group.start_soon(other.update)
+    await one.undo()
+    await one.delete()
+
+    assert await store.snapshot(other.id) == before
+    assert await whole_log(store, other.id) == log
+    assert {event.session_id for event in log} == {other.id}
+
+
+async def test_another_sessions_fence_opens_nothing(store: Store) -> None:
+    one, other = await Life.begin(store, "one"), await Life.begin(store, "other")
+    for life in (one, other):
+        await life.accept("hello")
+        await life.start()
+        await life.say("x")
+    with pytest.raises(Fenced):
+        await store.append(other.id, one.fence, [_delta(other, await other.open_id())])
+
+
+async def test_the_sink_hears_every_commit_once_and_in_its_order(
+    store: Store, listener: Listener
+) -> None:
+    lives = [await Life.begin(store, name) for name in ("one", "other")]
+    async with anyio.create_task_group() as group:
+        for life in lives:
+            group.start_soon(life.turn, "hello", "a", "b", "c", "d")
+    for life in lives:
+        page = await store.read(StreamId(life.id), after=0, limit=1000)
+        assert listener.of(life.id) == list(page.events)
+    page = await store.read(StreamId("default"), after=0, limit=1000)
+    assert listener.of("default") == list(page.events)
+
+
+async def test_what_the_sink_hears_can_be_read(store: Store, listener: Listener) -> None:
+    life = await Life.begin(store)
+    seen: list[tuple[int, int]] = []
+
+    async with anyio.create_task_group() as group:
+
+        async def look(stream: StreamId, last: int) -> None:
+            page = await store.read(stream, after=last - 1, limit=1)
+            seen.append((last, page.events[0].seq))
+
+        def committed(stream: StreamId, events: Sequence[Stored]) -> None:
+            group.start_soon(look, stream, events[-1].seq)
+
+        listener.committed = committed  # type: ignore[method-assign]
+        await life.turn("hello", "a", "b")
+    assert seen
+    assert all(told == read for told, read in seen)
+
+
+async def test_the_coordinator_hears_of_decisions_and_not_of_deltas(
+    store: Store, listener: Listener
+) -> None:
+    life = await Life.begin(store)
+    assert listener.changes == []
+    await life.accept("hello")
+    await life.start()
+    assert listener.changes == [life.id, life.id]
+    await life.say("a", "b")
+    assert listener.changes == [life.id, life.id]
+    await life.cancel()
+    assert listener.changes == [life.id, life.id, life.id]
+
+
+async def test_a_decision_that_changes_nothing_tells_nobody(
+    store: Store, listener: Listener
+) -> None:
+    life = await Life.begin(store)
+    listener.heard.clear()
+    assert await life.start() is None
+    assert listener.changes == []
+    assert listener.heard == []
+
+
+async def test_events_come_back_as_they_were_stored(store: Store) -> None:
+    life = await Life.begin(store)
+    run = await life.accept('Grüße 👋 \u0000 \\ "quotes"')
+    first = (await store.read(StreamId(life.id), after=0, limit=1)).events[0]
+    assert first.type == "run.accepted"
+    assert first.run_id == run.id
+    assert first.event() == RunAccepted(session_id=life.id, run_id=run.id, at=instant(1), run=run)
+
+
+def _delta(life: Life, message_id: MessageId) -> PartDelta:
+    return PartDelta(
+        session_id=life.id,
+        run_id=life.fence.run_id,
+        at=START,
+        message_id=message_id,
+        part_id=PartId("prt_text"),
+        offset=1,
+        text="late",
+    )

@@ -1,0 +1,1 @@
+"""Model providers, against real sockets."""

@@ -1,0 +1,23 @@
+"""A held model server, and a provider that asks it."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tenuto.agent.providers.openai import OpenAIProvider
+from tests.support.model_server import ModelServer
+
+KEY = "sk-test-1234567890abcdef"
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[ModelServer]:
+    async with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture
+async def provider(server: ModelServer) -> AsyncIterator[OpenAIProvider]:
+    provider = OpenAIProvider("house", server.url, KEY)
+    yield provider
+    await provider.close()

@@ -1,0 +1,1 @@
+"""What only the SQLite store promises: files, disks, threads and power cuts."""
