@@ -118,16 +118,7 @@ async def test_nothing_is_written_while_nothing_happens(
     await exchange.text("one")
     await until_text(run, "one")
     head = (await session.get()).head
-    quiet_for = 0
-    stamp = stamps(server.data)
-
-    async def quiet() -> bool:
-        nonlocal quiet_for, stamp
-        now = stamps(server.data)
-        quiet_for, stamp = (quiet_for + 1 if now == stamp else 0), now
-        return quiet_for >= 100  # Two seconds without a touch.
-
-    await until(quiet)
+    await until_quiet(server)
     assert (await session.get()).head == head
     await exchange.finish()
     assert (await run.wait()).status == "completed"
@@ -147,14 +138,18 @@ async def test_nothing_of_a_run_is_left_when_it_has_ended(
 
     await until(at_rest)
     before = process.num_threads(), process.num_fds()
+
+    async def few_files() -> bool:
+        return bool(process.num_fds() <= before[1] + 3)
+
     for _ in range(5):
         await a_run_of_each_ending(model, session)
     head = (await session.get()).head
     await until(at_rest)
-    await until(_async(lambda: process.num_fds() <= before[1] + 3))
+    await until(few_files)
     assert process.num_threads() <= before[0] + 2
     assert (await session.get()).head == head
-    assert "tenuto_active_runs 0.0" in (await metrics(server))
+    assert "tenuto_active_runs 0.0" in await raw.text("/metrics")
     await assert_settled(raw, session.id)
 
 
@@ -165,8 +160,7 @@ async def test_a_prompt_survives_a_crash_right_after_its_202(
 ) -> None:
     file = await tenuto.upload("notes.txt", b"tea", media_type="text/plain")
     first = await raw.post(f"/api/sessions/{session.id}/runs", {"input": "one"})
-    parts = [InputText(text="two"), InputFile(file_id=file.id)]
-    second = await session.prompt(parts)
+    second = await session.prompt([InputText(text="two"), InputFile(file_id=file.id)])
     accepted = await second.get()
     await server.kill()
     await server.start()
@@ -198,6 +192,7 @@ async def bytes_written_while_streaming(
     run = await session.prompt("Count", mode=Mode.CHAT)
     exchange = await model.next_request()
     await exchange.begin()
+    await until_quiet(server)
     process = psutil.Process(server.pid)
     before: int = process.io_counters().write_chars
     for n in range(30):
@@ -238,19 +233,22 @@ async def listed(tenuto: Client) -> list[SessionId]:
     return [session.id async for session in tenuto.sessions()]
 
 
+async def until_quiet(server: TenutoServer) -> None:
+    """Wait until no file of the server was touched for two seconds."""
+    quiet_for = 0
+    stamp = stamps(server.data)
+
+    async def quiet() -> bool:
+        nonlocal quiet_for, stamp
+        now = stamps(server.data)
+        quiet_for, stamp = (quiet_for + 1 if now == stamp else 0), now
+        return quiet_for >= 100
+
+    await until(quiet)
+
+
 def stamps(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
-
-
-async def metrics(server: TenutoServer) -> str:
-    import aiohttp
-
-    headers = {"Authorization": f"Bearer {server.token}"}
-    async with (
-        aiohttp.ClientSession(headers=headers) as http,
-        http.get(f"{server.url}/metrics") as response,
-    ):
-        return await response.text()
 
 
 def _is_done(event: PartUpdated) -> bool:

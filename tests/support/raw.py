@@ -47,6 +47,15 @@ class RawApi:
         assert answer.status == 200, answer
         return answer.body
 
+    async def text(self, path: str) -> str:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        async with (
+            aiohttp.ClientSession(headers=headers) as http,
+            http.get(self.url + path) as response,
+        ):
+            assert response.status == 200
+            return await response.text()
+
     async def post(self, path: str, body: Any = None) -> Answer:
         return await self.call("POST", path, body)
 

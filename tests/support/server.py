@@ -108,8 +108,7 @@ class TenutoServer:
 
     async def kill(self) -> None:
         """SIGKILL, as a crash would."""
-        self._remember_offspring()
-        os.kill(self.pid, signal.SIGKILL)
+        self._signal(signal.SIGKILL)
         await self._ended()
 
     async def terminate(self) -> int:
@@ -119,8 +118,7 @@ class TenutoServer:
 
     def signal_stop(self) -> None:
         """SIGTERM, and do not wait for the end."""
-        self._remember_offspring()
-        os.kill(self.pid, signal.SIGTERM)
+        self._signal(signal.SIGTERM)
 
     async def wait(self) -> int:
         """The exit code, when the process has ended."""
@@ -163,11 +161,13 @@ class TenutoServer:
         self._process = None
         return code
 
-    def _remember_offspring(self) -> None:
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None, "not started"
         try:
             self._offspring += psutil.Process(self.pid).children(recursive=True)
         except psutil.NoSuchProcess:
             return  # It has ended by itself, and took its children along.
+        self._process.send_signal(number)
 
 
 def _free_port() -> int:

@@ -14,6 +14,14 @@ BACKLOG = 2048
 
 
 class Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.ready = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.ready.set()
+
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         # Left alone, uvicorn would close the door before runs have ended, and hang on open streams.
@@ -77,8 +85,7 @@ async def run_server(
     )
     server = Server(config)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
-    while not server.started and not serving.done():
-        await asyncio.sleep(0.01)
+    await server.ready.wait()
     on_ready()
     await until()
     server.should_exit = True

@@ -9,7 +9,7 @@ from tenuto.core.approval import Approval, Decision
 from tenuto.core.desk import Moment, Sight
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import InvalidInput, NotFound, NothingToUndo, SessionBusy, ShuttingDown
-from tenuto.core.message import parts_input
+from tenuto.core.message import Message, parts_input
 from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, Reason, Run, WhenBusy
 from tenuto.core.scheduler import Prompt
 from tenuto.core.value import (
@@ -95,18 +95,21 @@ class Inbox:
             message = await self._store.user_message(session_id, None)
         except NotFound:
             raise NothingToUndo(f"session {session_id} has no message to ask again") from None
-        draft = Draft(input=parts_input(message), model=model)
+        draft = Draft(input=parts_input(message), model=model, mode=await self._mode_of(message))
         return await self._again(session_id, message.id, draft, once)
 
     async def edit(
         self,
         session_id: SessionId,
         message_id: MessageId,
-        draft: Draft,
+        given: Input,
         *,
+        model: str | None,
         once: Once | None = None,
     ) -> Run:
         """Remove a user message and all after it, and ask something else in its place."""
+        message = await self._store.user_message(session_id, message_id)
+        draft = Draft(input=given, model=model, mode=await self._mode_of(message))
         return await self._again(session_id, message_id, draft, once)
 
     async def go_on(self, run_id: RunId, *, once: Once | None = None) -> Run:
@@ -217,6 +220,12 @@ class Inbox:
             answer=Run,
         )
         return run
+
+    async def _mode_of(self, message: Message) -> Mode:
+        """How this message was asked; a fork's messages have no run to tell."""
+        if message.run_id is None:
+            return Mode.AGENT
+        return (await self._store.run(message.run_id)).mode
 
     async def _checked_prompt(self, session_id: SessionId, draft: Draft) -> Prompt:
         prompt = await self._prompt(session_id, draft)

@@ -5,10 +5,10 @@ from starlette.types import ASGIApp
 from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint
 from tenuto.api.routes.runs import accepted
-from tenuto.core.run import Input, Mode, Run
+from tenuto.core.run import Input, Run
 from tenuto.core.session import Session
 from tenuto.core.value import MessageId, Value
-from tenuto.engine.inbox import Draft, Undone
+from tenuto.engine.inbox import Undone
 
 BUSY = ("not_found", "session_busy")
 
@@ -22,7 +22,7 @@ class Edit(Value, forbid_unknown_fields=True):
     message_id: MessageId
     input: Input
     model: str | None = None
-    mode: Mode = Mode.AGENT
+    """None: the session's."""
 
 
 class Fork(Value, forbid_unknown_fields=True):
@@ -50,9 +50,12 @@ async def retry(call: Call) -> ASGIApp:
 
 async def edit(call: Call) -> ASGIApp:
     wanted = await call.body(Edit)
-    draft = Draft(input=wanted.input, model=wanted.model, mode=wanted.mode)
     run = await call.to.engine.inbox.edit(
-        call.session_id, wanted.message_id, draft, once=await call.once()
+        call.session_id,
+        wanted.message_id,
+        wanted.input,
+        model=wanted.model,
+        once=await call.once(),
     )
     return await accepted(call, run)
 

@@ -1,0 +1,88 @@
+"""What every built-in tool shares: its spec, its arguments, its border."""
+
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from tenuto.agent.tools.settings import ToolSettings
+from tenuto.core.value import Value
+from tenuto.ports.model import ToolSpec
+from tenuto.ports.tool import Place, ToolFailed
+
+A = TypeVar("A", bound="Arguments")
+
+
+class Arguments(Value, forbid_unknown_fields=True):
+    """The arguments of one tool; their JSON schema is what the model is shown."""
+
+
+class BuiltIn(ABC, Generic[A]):
+    """A tool whose arguments are checked and whose foreign errors never leave it."""
+
+    name: str
+    about: str
+    takes: type[A]
+    changes: bool = False
+
+    def __init__(self, settings: ToolSettings) -> None:
+        self.settings = settings
+        self.spec = ToolSpec(
+            name=self.name, description=self.about, parameters=schema_of(self.takes)
+        )
+
+    async def run(self, arguments: dict[str, Any], place: Place) -> str:
+        given = self._read(arguments)
+        try:
+            return await self.work(given, place)
+        except OSError as error:
+            # The error's own text would show a path of the server; its strerror does not.
+            raise ToolFailed(f"{_subject(given)}: {error.strerror or 'it failed'}") from error
+
+    @abstractmethod
+    async def work(self, given: A, place: Place) -> str:
+        """Do it with arguments that are right. Raises ToolFailed or OSError."""
+
+    def _read(self, arguments: dict[str, Any]) -> A:
+        # Models write null for what they leave out.
+        named = {key: value for key, value in arguments.items() if value is not None}
+        try:
+            return msgspec.convert(named, self.takes)
+        except msgspec.ValidationError as error:
+            raise ToolFailed(
+                f"Wrong arguments for {self.name}: {error}. It takes {_signature(self.takes)}."
+            ) from error
+
+
+def schema_of(takes: type[Arguments]) -> dict[str, Any]:
+    """The JSON schema of a tool's arguments, whole, without references."""
+    _, shared = msgspec.json.schema_components((takes,), ref_template="{name}")
+    schema: dict[str, Any] = _inline(shared[takes.__name__], shared)
+    schema.pop("description", None)
+    return schema
+
+
+def _inline(schema: Any, shared: dict[str, Any]) -> Any:
+    if isinstance(schema, list):
+        return [_inline(item, shared) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _inline(shared[schema["$ref"]], shared)
+    return {
+        key: {name: _inline(field, shared) for name, field in value.items()}
+        if key == "properties"
+        else _inline(value, shared)
+        for key, value in schema.items()
+        if key != "title"
+    }
+
+
+def _signature(takes: type[Arguments]) -> str:
+    fields = msgspec.structs.fields(takes)
+    return ", ".join(field.name if field.required else f"{field.name}?" for field in fields)
+
+
+def _subject(given: Arguments) -> str:
+    path = getattr(given, "path", None)
+    return path if isinstance(path, str) else "The workspace's folder"

@@ -1,0 +1,215 @@
+"""Runs one command and sees to it that nothing of it is left: a program of its own.
+
+Standard library only, so that it starts fast. Its standard input is the leash: first it brings
+the command (a length in four bytes, then the arguments with zero bytes between them), and when
+it closes, for whatever reason, every descendant is ended before this process ends. Standard
+output becomes the command's output and errors; standard error carries the report:
+`started PID`, then `ended STATUS LEFT` or `stopped LEFT`.
+
+Descendants that leave their session or lose their parent come back to us, because we are their
+subreaper; so the tree under us is complete whatever they do. Where the system has no such thing,
+the command's process group is ended instead.
+"""
+
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterable
+
+PR_SET_PDEATHSIG = 1
+PR_SET_CHILD_SUBREAPER = 36
+ASK_SECONDS = 0.3
+END_SECONDS = 3.0
+LOOK_SECONDS = 0.01
+PARENT_LOOK_MILLISECONDS = 1000
+STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def main() -> None:
+    server = os.getppid()
+    arguments = read_command()
+    if arguments is None:
+        return
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+    wake = hear_signals()
+    command = start(arguments)
+    report(f"started {command}")
+    status = watch(command, wake, server)
+    left = end_all(command)
+    report(f"stopped {left}" if status is None else f"ended {status} {left}")
+
+
+def read_command() -> list[bytes] | None:
+    """The command, or None if the leash was closed first: then nothing is started."""
+    size = read_exactly(4)
+    body = read_exactly(int.from_bytes(size, "big")) if size else None
+    return body.split(b"\0") if body else None
+
+
+def read_exactly(size: int) -> bytes | None:
+    got = b""
+    while len(got) < size:
+        piece = os.read(0, size - len(got))
+        if not piece:
+            return None
+        got += piece
+    return got
+
+
+def hear_signals() -> int:
+    """A descriptor that gives the number of each signal that comes."""
+    wake, sound = os.pipe()
+    os.set_blocking(wake, False)
+    os.set_blocking(sound, False)
+    signal.set_wakeup_fd(sound, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, *STOPS):
+        signal.signal(number, lambda *_: None)
+    return wake
+
+
+def start(arguments: list[bytes]) -> int:
+    us = os.getpid()
+    command = os.fork()
+    if command:
+        return command
+    try:
+        os.setsid()
+        # If someone kills us, at least the command's first process goes too.
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() == us:
+            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(1, 2)
+            for number in (signal.SIGPIPE, signal.SIGXFSZ):
+                signal.signal(number, signal.SIG_DFL)
+            os.execv(arguments[0], arguments)
+    finally:
+        os._exit(127)
+
+
+def watch(command: int, wake: int, server: int) -> int | None:
+    """The command's exit status (negative: a signal), or None if it was told to stop."""
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    poll.register(wake, select.POLLIN)
+    while True:
+        status = reap(command)
+        if status is not None:
+            return status
+        ready = [descriptor for descriptor, _ in poll.poll(PARENT_LOOK_MILLISECONDS)]
+        # Nothing more is ever written to the leash, so readable means closed. The parent is
+        # looked at too: a process that inherited the other end would keep it open.
+        if 0 in ready or os.getppid() != server:
+            return None
+        if wake in ready and set(os.read(wake, 512)) & set(STOPS):
+            return None
+
+
+def reap(command: int) -> int | None:
+    """Bury every dead child; the command's exit status if it was among them."""
+    status = None
+    while True:
+        try:
+            pid, how = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return status
+        if pid == 0:
+            return status
+        if pid == command:
+            status = os.waitstatus_to_exitcode(how)
+
+
+def end_all(command: int) -> int:
+    """End every descendant, the deaf ones too; return how many there were."""
+    if not have_children():
+        return 0
+    if not os.path.exists("/proc/self/stat"):
+        return end_group(command)
+    started = time.monotonic()
+    met = descendants()
+    send(met, signal.SIGTERM)
+    send(met, signal.SIGCONT)
+    while have_children() and time.monotonic() < started + ASK_SECONDS:
+        time.sleep(LOOK_SECONDS)
+    while have_children() and time.monotonic() < started + END_SECONDS:
+        met |= freeze_all()
+        send(met, signal.SIGKILL)
+        time.sleep(LOOK_SECONDS)
+    return len(met)
+
+
+def freeze_all() -> set[int]:
+    """Stop all descendants: one that is stopped starts no other behind our back."""
+    frozen: set[int] = set()
+    while new := descendants() - frozen:
+        send(new, signal.SIGSTOP)
+        frozen |= new
+    return frozen
+
+
+def end_group(command: int) -> int:
+    try:
+        os.killpg(command, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return 0
+    return 1
+
+
+def have_children() -> bool:
+    reap(0)
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
+
+
+def descendants() -> set[int]:
+    """Everything alive below us."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit() and (parent := living_parent(name)):
+            children.setdefault(parent, []).append(int(name))
+    found: set[int] = set()
+    look = [os.getpid()]
+    while look:
+        below = children.get(look.pop(), [])
+        found.update(below)
+        look.extend(below)
+    return found
+
+
+def living_parent(pid: str) -> int | None:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, parent = file.read().rpartition(b")")[2].split()[:2]
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return None if state in b"ZX" else int(parent)
+
+
+def send(pids: Iterable[int], number: int) -> None:
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except (ProcessLookupError, PermissionError):
+            continue
+
+
+def prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def report(line: str) -> None:
+    try:
+        os.write(2, line.encode() + b"\n")
+    except BrokenPipeError:
+        # The server is gone. There is nobody to tell, and the work is done all the same.
+        return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""The limits that the built-in tools keep."""
+
+from tenuto.core.value import Value
+
+
+class ToolSettings(Value):
+    output_characters: int = 30_000
+    """The most that one call gives back to the model."""
+    shell_seconds: float = 120
+    """How long a command may take if the call does not say."""
+    shell_seconds_max: float = 600
+    search_seconds: float = 20
+    """How long listing and searching may take; what was found by then is the result."""
+    fetch_seconds: float = 30
+    """For the whole of a fetch, redirects included."""
+    fetch_bytes: int = 5_000_000
+    """The most that is read of one answer."""
+    allow_private_addresses: bool = False
+    """Whether `fetch_url` may reach this machine and the networks around it."""

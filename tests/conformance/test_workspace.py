@@ -1,0 +1,86 @@
+"""Workspaces, their logs, and files."""
+
+import pytest
+from msgspec.structs import replace
+
+from tenuto.core.error import NotFound, SessionBusy
+from tenuto.core.event import SessionCreated
+from tenuto.core.file import FileInfo
+from tenuto.core.value import FileId, StreamId, WorkspaceId
+from tenuto.ports.store import Store
+from tests.conformance.life import START, Life, make_workspace, whole_log
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_workspaces_log_tells_of_its_sessions_and_runs_and_of_no_others(
+    store: Store,
+) -> None:
+    await make_workspace(store, "wsp_b")
+    here = await Life.begin(store, "here")
+    await Life.begin(store, "there", workspace_id=WorkspaceId("wsp_b"))
+    await here.turn("hello", "a", "b")
+    log = await whole_log(store, "default")
+    assert [type(event).__struct_config__.tag for event in log] == [
+        "session.created",
+        "run.accepted",
+        "session.updated",
+        "run.started",
+        "run.finished",
+    ]
+    assert {event.session_id for event in log} == {here.id}
+    page = await store.read(StreamId("default"), after=0, limit=1000)
+    assert [stored.seq for stored in page.events] == [1, 2, 3, 4, 5]
+    assert page.head == 5
+    (there,) = await whole_log(store, "wsp_b")
+    assert isinstance(there, SessionCreated)
+    assert there.session.id == "ses_there"
+
+
+async def test_a_sessions_own_log_begins_after_its_creation(store: Store) -> None:
+    life = await Life.begin(store)
+    page = await store.read(StreamId(life.id), after=0, limit=10)
+    assert (page.events, page.head) == ((), 0)
+
+
+async def test_a_new_workspace_has_an_empty_log(store: Store) -> None:
+    await make_workspace(store, "wsp_b")
+    page = await store.read(StreamId("wsp_b"), after=0, limit=10)
+    assert (page.events, page.head) == ((), 0)
+
+
+async def test_changing_a_workspace_keeps_its_log(store: Store) -> None:
+    await Life.begin(store)
+    workspace = await store.workspace(WorkspaceId("default"))
+    await store.put_workspace(replace(workspace, name="renamed"))
+    assert [w.name for w in await store.workspaces()] == ["renamed"]
+    assert len(await whole_log(store, "default")) == 1
+
+
+async def test_only_an_empty_workspace_can_be_removed(store: Store) -> None:
+    await make_workspace(store, "wsp_b")
+    life = await Life.begin(store, workspace_id=WorkspaceId("wsp_b"))
+    with pytest.raises(SessionBusy):
+        await store.delete_workspace(WorkspaceId("wsp_b"))
+    await life.delete()
+    await store.delete_workspace(WorkspaceId("wsp_b"))
+    with pytest.raises(NotFound):
+        await store.workspace(WorkspaceId("wsp_b"))
+    with pytest.raises(NotFound):
+        await store.read(StreamId("wsp_b"), after=0, limit=1)
+    with pytest.raises(NotFound):
+        await store.delete_workspace(WorkspaceId("wsp_b"))
+
+
+@pytest.mark.guarantee("H5")
+async def test_a_file_comes_back_as_it_was_given(store: Store) -> None:
+    content = bytes(range(256)) * 1000
+    info = FileInfo(
+        id=FileId("fil_a"), name="a.bin", media_type="b/x", size=len(content), created_at=START
+    )
+    await store.put_file(info, content)
+    assert await store.file(info.id) == info
+    assert await store.file_content(info.id) == content
+    for missing in (store.file(FileId("fil_b")), store.file_content(FileId("fil_b"))):
+        with pytest.raises(NotFound):
+            await missing
