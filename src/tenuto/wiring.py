@@ -46,6 +46,7 @@ from tenuto.storage.sqlite import SqliteStore
 log = logging.getLogger(__name__)
 
 CANNOT_START = 1
+BAR_WIDTH = 30
 DAY_SECONDS = 24 * 3600
 
 
@@ -77,7 +78,7 @@ async def _serve(settings: Settings, token: Secret) -> None:
     switchboard = Switchboard()
     store = _store(settings, switchboard)
     await store.open()
-    models = Catalogue(_catalogue(settings), progress=_progress)
+    models = Catalogue(_catalogue(settings), progress=FetchBar())
     try:
         with contextlib.closing(bind(settings.host, settings.port)) as listening:
             parts = build(settings, store, models, switchboard)
@@ -237,15 +238,20 @@ def _tools(settings: Settings) -> ToolSettings:
     )
 
 
-def _progress(done: int, total: int) -> None:
-    """A bar on a terminal while the embedded model is fetched; a line at the end elsewhere."""
-    if sys.stderr.isatty():
-        width = 30
-        filled = width * done // max(total, 1)
-        bar = "#" * filled + "." * (width - filled)
-        end = "\n" if done >= total else ""
-        click.echo(
-            f"\rFetching the model [{bar}] {done >> 20}/{total >> 20} MiB{end}", nl=False, err=True
-        )
-    elif done >= total:
-        log.info("the embedded model was fetched", extra={"bytes": total})
+class FetchBar:
+    """Shows how far the embedded model's file is: a bar on a terminal, a line elsewhere."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._told:
+            return
+        self._told = done >= total
+        if sys.stderr.isatty():
+            filled = BAR_WIDTH * done // max(total, 1)
+            bar = "#" * filled + "." * (BAR_WIDTH - filled)
+            line = f"\rFetching the embedded model [{bar}] {done >> 20}/{total >> 20} MiB"
+            click.echo(line, nl=self._told, err=True)
+        elif self._told:
+            log.info("the embedded model was fetched", extra={"bytes": total})

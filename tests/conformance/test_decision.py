@@ -190,7 +190,9 @@ async def test_a_cancelled_caller_leaves_a_store_that_goes_on(store: Store) -> N
     with anyio.CancelScope() as scope:
         scope.cancel()
         await life.accept("perhaps")
-    queued = (await store.session(life.id)).queued
-    assert queued in (0, 1)
+    # Nobody waits for it any more; it may still have been stored, whole.
     await life.accept("surely")
-    assert (await store.session(life.id)).queued == queued + 1
+    session = await store.session(life.id)
+    prompts = [run.input for run in (await store.snapshot(life.id)).runs]
+    assert prompts in (["surely"], ["perhaps", "surely"])
+    assert session.queued == len(prompts)

@@ -64,7 +64,7 @@ def _tour(script: str, cwd: Path, environ: dict[str, str]) -> Path:
 
 
 def _bash(script: str, cwd: Path, environ: dict[str, str]) -> tuple[int, str]:
-    bash = subprocess.Popen(
+    with subprocess.Popen(
         ["bash", "-c", script],
         cwd=cwd,
         env=environ,
@@ -72,13 +72,12 @@ def _bash(script: str, cwd: Path, environ: dict[str, str]) -> tuple[int, str]:
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-    )
-    try:
-        said, _ = bash.communicate(timeout=SECONDS)
-        return bash.returncode, said
-    finally:
-        _end_group(bash.pid)
-        bash.wait()
+    ) as bash:
+        try:
+            said, _ = bash.communicate(timeout=SECONDS)
+            return bash.returncode, said
+        finally:
+            _end_group(bash.pid)
 
 
 def _end_group(leader: int) -> None:

@@ -1,7 +1,7 @@
 """Short ways to ask a provider and to hear its answer."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 
 from tenuto.ports.model import (
     CallPiece,
@@ -58,6 +58,15 @@ async def begin(
 ) -> tuple[Hearing, Exchange]:
     hearing = Hearing(provider.stream(request))
     return hearing, await server.next_request()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until this is so; fail if it never is."""
+    for _ in range(1500):
+        if condition():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it never came true")
 
 
 def texts(pieces: Sequence[Piece]) -> str:

@@ -1,8 +1,12 @@
 """Answers on the OpenAI wire, held and released piece by piece."""
 
 import asyncio
+from itertools import pairwise
+from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
+import psutil  # type: ignore[import-untyped]
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,7 +26,7 @@ from tenuto.ports.model import (
     TextPiece,
     UsagePiece,
 )
-from tests.providers.asking import REQUEST, arguments, begin, texts, thoughts
+from tests.providers.asking import REQUEST, arguments, begin, texts, thoughts, until
 from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.anyio
@@ -87,7 +91,7 @@ async def test_parallel_calls_stream_in_pieces(
 
 
 WHOLE = {"name": "shell", "arguments": '{"a":1}'}
-ODD_CALLS = {
+ODD_CALLS: dict[str, list[dict[str, Any]]] = {
     "no index": [{"id": "x", "function": WHOLE}, {"id": "y", "function": WHOLE}],
     "neither index nor id": [{"function": WHOLE}, {"function": WHOLE}],
     "one index for all": [
@@ -254,7 +258,7 @@ async def test_what_had_arrived_before_the_connection_broke_is_kept(
     # Nobody reads while the next piece and the break arrive.
     await exchange.text("two")
     await exchange.break_off()
-    await asyncio.sleep(0.2)
+    await until(lambda: not _is_connected(server))
     assert texts(await anext(answer)) == "two"
     with pytest.raises(ProviderError):
         await anext(answer)
@@ -322,7 +326,7 @@ async def test_pieces_are_the_same_wherever_the_bytes_are_cut(cuts: set[int]) ->
     lines, answer = EventLines(), OpenAIAnswer(Border("house", secret=""))
     edges = [0, *sorted(cuts), len(BYTES)]
     pieces = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         pieces += answer.feed(lines.feed(BYTES[start:end]))
     assert pieces + answer.end() == [
         TextPiece(text="Grüß"),
@@ -333,3 +337,8 @@ async def test_pieces_are_the_same_wherever_the_bytes_are_cut(cuts: set[int]) ->
         UsagePiece(usage=Usage(input_tokens=1, output_tokens=2)),
         Finished(reason="tool_calls"),
     ]
+
+
+def _is_connected(server: ModelServer) -> bool:
+    port = urlsplit(server.url).port
+    return any(c.raddr and c.raddr.port == port for c in psutil.Process().net_connections())

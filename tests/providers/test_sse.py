@@ -1,5 +1,7 @@
 """Events come out the same wherever the network cuts their bytes."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +32,7 @@ def test_events_are_the_same_wherever_the_bytes_are_cut(cuts: set[int]) -> None:
     lines = EventLines()
     edges = [0, *sorted(cuts), len(STREAM)]
     events = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         events += lines.feed(STREAM[start:end])
     assert events + lines.end() == EVENTS
 

@@ -163,9 +163,8 @@ class Exchange:
         """Answer with one JSON body instead of a stream."""
         assert self._response is None, "something was sent already"
         content = body if isinstance(body, bytes) else msgspec.json.encode(body)
-        answer = web.Response(
-            status=status, headers=headers, body=content, content_type="application/json"
-        )
+        fields = {"Content-Type": "application/json", **(headers or {})}
+        answer = web.Response(status=status, headers=fields, body=content)
         self._response = answer
         await answer.prepare(self._request)
         await answer.write_eof()

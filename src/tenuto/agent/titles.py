@@ -11,6 +11,8 @@ from tenuto.ports.store import Library
 
 SHOWN_CHARACTERS = 2_000
 LONGEST = 80
+TOO_SMALL = "embedded"
+"""The embedded model makes titles that mislead; the first words of the prompt do not."""
 
 
 class TitleMaker:
@@ -21,6 +23,8 @@ class TitleMaker:
     async def make(self, session_id: SessionId, run: Run) -> str | None:
         """A title for the conversation so far; None if the model found none."""
         model = await self._models.find(run.model)
+        if model.provider == TOO_SMALL:
+            return None
         messages = (await self._store.background(session_id)).messages
         said = "\n\n".join(f"{m.role}: {m.text()[:SHOWN_CHARACTERS]}" for m in messages[:2])
         request = ModelRequest(

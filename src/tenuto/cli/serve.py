@@ -30,9 +30,9 @@ def serve(**options: Any) -> None:
     """Start the server and print the address to open."""
     settings = _settings(options)
     # Everything heavy is behind this import; `--help` and a bad setting answer without it.
-    from tenuto import wiring
+    from tenuto.wiring import serve as run
 
-    raise SystemExit(wiring.serve(settings))
+    raise SystemExit(run(settings))
 
 
 def _settings(options: dict[str, Any]) -> Settings:

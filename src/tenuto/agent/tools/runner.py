@@ -134,8 +134,9 @@ def end_all(command: int) -> int:
     while have_children() and time.monotonic() < started + ASK_SECONDS:
         time.sleep(LOOK_SECONDS)
     while have_children() and time.monotonic() < started + END_SECONDS:
-        met |= freeze_all()
-        send(met, signal.SIGKILL)
+        frozen = freeze_all()
+        send(frozen, signal.SIGKILL)
+        met |= frozen
         time.sleep(LOOK_SECONDS)
     return len(met)
 
@@ -167,10 +168,10 @@ def have_children() -> bool:
 
 
 def descendants() -> set[int]:
-    """Everything alive below us."""
+    """Everything below us. What looks dead counts: its other threads may still run."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
-        if name.isdigit() and (parent := living_parent(name)):
+        if name.isdigit() and (parent := parent_of(name)):
             children.setdefault(parent, []).append(int(name))
     found: set[int] = set()
     look = [os.getpid()]
@@ -181,13 +182,12 @@ def descendants() -> set[int]:
     return found
 
 
-def living_parent(pid: str) -> int | None:
+def parent_of(pid: str) -> int | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            state, parent = file.read().rpartition(b")")[2].split()[:2]
+            return int(file.read().rpartition(b")")[2].split()[1])
     except (FileNotFoundError, ProcessLookupError):
         return None
-    return None if state in b"ZX" else int(parent)
 
 
 def send(pids: Iterable[int], number: int) -> None:

@@ -61,6 +61,8 @@ class Checkpointer:
     def _checkpoint(self, *, idle: bool) -> None:
         connection = connect(self._path)
         try:
+            # A connection learns that there is a WAL by reading; until then it would do nothing.
+            connection.pragma("schema_version")
             if idle:
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
                 self._pages = self._done_at = 0

@@ -1,0 +1,35 @@
+"""`list_files`: the names of files, by a glob."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from tenuto.agent.tools.built_in import Arguments, BuiltIn
+from tenuto.agent.tools.surveying import Survey, survey
+from tenuto.ports.tool import Place
+
+
+class ListFilesArguments(Arguments):
+    path: Annotated[str, Meta(description="The folder to begin in.")] = "."
+    pattern: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=1000,
+            description="A glob, relative to path: *.py, src/**/*.{ts,tsx}. "
+            "One without a slash finds names at any depth.",
+        ),
+    ] = "**"
+
+
+class ListFiles(BuiltIn[ListFilesArguments]):
+    name = "list_files"
+    about = (
+        "List the files of a folder and of all folders in it, sorted. Leaves out .git, "
+        "node_modules, .venv, __pycache__ and what .gitignore names, unless path is inside one."
+    )
+    takes = ListFilesArguments
+
+    async def work(self, given: ListFilesArguments, place: Place) -> str:
+        asked = Survey(path=given.path, glob=given.pattern)
+        return await survey(asked, place, self.settings) or "No file matches."

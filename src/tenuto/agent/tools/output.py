@@ -1,0 +1,61 @@
+"""Text that is capped, and says so."""
+
+import codecs
+from collections import deque
+
+
+class Scroll:
+    """The beginning and the end of a text of any length, in bounded memory."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._head = ""
+        self._tail: deque[str] = deque()
+        self._tail_size = 0
+        self._left_out = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def hear(self, data: bytes) -> None:
+        """Take more of it; a character split over two pieces stays whole."""
+        self._add(self._decoder.decode(data))
+
+    def close(self) -> None:
+        """No more will come: a character that never became whole shows as broken."""
+        self._add(self._decoder.decode(b"", final=True))
+
+    def text(self) -> str:
+        tail = "".join(self._tail)
+        over = max(0, len(tail) - self._limit // 2)
+        left_out = self._left_out + over
+        if not left_out:
+            return self._head + tail
+        return f"{self._head}\n{_cut(left_out, self._limit)}\n{tail[over:]}"
+
+    def _add(self, text: str) -> None:
+        room = self._limit - self._limit // 2 - len(self._head)
+        self._head += text[:room] if room > 0 else ""
+        rest = text[room:] if room > 0 else text
+        if not rest:
+            return
+        self._tail.append(rest)
+        self._tail_size += len(rest)
+        while self._tail_size - len(self._tail[0]) >= self._limit // 2:
+            gone = len(self._tail.popleft())
+            self._tail_size -= gone
+            self._left_out += gone
+
+
+def capped(text: str, limit: int) -> str:
+    """The text, or its beginning and how much of it is missing."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n{_cut(len(text) - limit, limit)}"
+
+
+def whole_characters(text: str) -> str:
+    """The text with every half of a character shown as broken, so that it can be stored."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _cut(count: int, limit: int) -> str:
+    return f"[{count:,} characters left out here: output is capped at {limit:,}]"

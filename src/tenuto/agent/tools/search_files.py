@@ -1,0 +1,52 @@
+"""`search_files`: lines that match a regular expression."""
+
+import re
+from typing import Annotated
+
+from msgspec import Meta
+
+from tenuto.agent.tools.built_in import Arguments, BuiltIn
+from tenuto.agent.tools.surveying import Survey, survey
+from tenuto.ports.tool import Place, ToolFailed
+
+
+class SearchFilesArguments(Arguments):
+    pattern: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=1000,
+            description="A regular expression in Python's syntax, looked for line by line.",
+        ),
+    ]
+    path: Annotated[str, Meta(description="The folder to begin in, or one file.")] = "."
+    glob: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=1000,
+            description="Only files that match, relative to path: *.py, docs/**/*.md. "
+            "One without a slash finds names at any depth.",
+        ),
+    ] = "**"
+
+
+class SearchFiles(BuiltIn[SearchFilesArguments]):
+    name = "search_files"
+    about = (
+        "Find lines that match a regular expression, as path:line: text. Leaves out binary files, "
+        ".git, node_modules, .venv, __pycache__ and what .gitignore names."
+    )
+    takes = SearchFilesArguments
+
+    async def work(self, given: SearchFilesArguments, place: Place) -> str:
+        _must_be_a_pattern(given.pattern)
+        asked = Survey(path=given.path, glob=given.glob, pattern=given.pattern)
+        return await survey(asked, place, self.settings) or "No line matches."
+
+
+def _must_be_a_pattern(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise ToolFailed(f"The pattern is not a regular expression: {error}.") from error

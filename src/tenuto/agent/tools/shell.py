@@ -1,0 +1,125 @@
+"""`shell`: run a command, and leave nothing of it behind."""
+
+import asyncio
+import os
+import shutil
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+
+from tenuto.agent.tools.built_in import Arguments, BuiltIn
+from tenuto.agent.tools.environment import without_secrets
+from tenuto.agent.tools.leash import Command, Exit, run
+from tenuto.agent.tools.output import Scroll
+from tenuto.core.value import Value
+from tenuto.ports.tool import Place, ToolFailed
+
+TELL_SECONDS = 0.25
+COMMAND_BYTES = 120_000
+"""The kernel takes no argument over 128 KiB."""
+
+
+class ShellArguments(Arguments):
+    command: Annotated[str, Meta(description="What to run, as one would type it into a shell.")]
+    timeout: (
+        Annotated[float, Meta(gt=0, description="Seconds after which it is stopped.")] | UnsetType
+    ) = UNSET
+
+
+class Shell(BuiltIn[ShellArguments]):
+    name = "shell"
+    about = (
+        "Run a shell command in the workspace's folder and return what it prints, output and "
+        "errors together. It has no input. It is stopped when its time is up (120 seconds unless "
+        "`timeout` says otherwise, 600 at most), and whatever it leaves in the background is "
+        "ended with it."
+    )
+    takes = ShellArguments
+    changes = True
+
+    async def work(self, given: ShellArguments, place: Place) -> str:
+        _must_be_a_command(given.command)
+        asked = self.settings.shell_seconds if given.timeout is UNSET else given.timeout
+        seconds = min(asked, self.settings.shell_seconds_max)
+        folder = str(place.folder)
+        command = Command(
+            arguments=(_shell(), "-c", given.command),
+            folder=folder,
+            environment={**without_secrets(os.environ), "PWD": folder},
+            seconds=seconds,
+        )
+        teller = Teller(place, self.settings.output_characters)
+        try:
+            ended = await run(command, teller.hear)
+        finally:
+            said = teller.close()
+        limit = Limit(seconds=seconds, most=self.settings.shell_seconds_max)
+        return "\n".join([said.rstrip("\n") or "(no output)", *_remarks(ended, limit)])
+
+
+class Limit(Value):
+    seconds: float
+    most: float
+
+
+class Teller:
+    """Tells the output so far, soon after it changed and at most four times a second."""
+
+    def __init__(self, place: Place, limit: int) -> None:
+        self._scroll = Scroll(limit)
+        self._place = place
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._told_at = -TELL_SECONDS
+
+    def hear(self, data: bytes) -> None:
+        self._scroll.hear(data)
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._told_at + TELL_SECONDS, self._tell)
+
+    def close(self) -> str:
+        """Tell what was not told yet, also if the call was cancelled; return it all."""
+        self._scroll.close()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._tell()
+        return self._scroll.text()
+
+    def _tell(self) -> None:
+        self._timer = None
+        self._told_at = self._loop.time()
+        self._place.progress(self._scroll.text())
+
+
+def _must_be_a_command(command: str) -> None:
+    try:
+        size = len(os.fsencode(command))
+    except UnicodeEncodeError as error:
+        raise ToolFailed("The command has half of a character in it.") from error
+    if "\0" in command:
+        raise ToolFailed("The command has a zero byte in it.")
+    if not command.strip():
+        raise ToolFailed("The command is empty.")
+    if size > COMMAND_BYTES:
+        raise ToolFailed("The command is too long. Write it to a file with write_file and run it.")
+
+
+def _shell() -> str:
+    return shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin") or "/bin/sh"
+
+
+def _remarks(ended: Exit, limit: Limit) -> list[str]:
+    remarks = []
+    if ended.status is None:
+        remarks.append(
+            f"[stopped: its {limit.seconds:g} seconds were up, and everything it had started was "
+            f"ended. `timeout` can be up to {limit.most:g}]"
+        )
+    elif ended.status < 0:
+        remarks.append(f"[ended by signal {-ended.status}]")
+    elif ended.status > 0:
+        remarks.append(f"[exit code {ended.status}]")
+    if ended.status is not None and ended.left:
+        noun = "process" if ended.left == 1 else "processes"
+        remarks.append(f"[{ended.left} {noun} left in the background: ended]")
+    return remarks

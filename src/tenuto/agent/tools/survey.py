@@ -1,0 +1,182 @@
+"""Walks a folder and names its files, or their lines that match: a program of its own.
+
+Standard library only. It runs as a process so that a folder without end or a pattern that takes
+for ever can be stopped. It gets one JSON argument (`Request`) and a descriptor of where to begin;
+it never sees a path above that, and it follows no link.
+"""
+
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator
+from typing import TypedDict
+
+SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
+DEEPEST = 200
+LOOK_BYTES = 8192
+LINE_BYTES = 1 << 20
+SHOWN_CHARACTERS = 400
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+class Request(TypedDict):
+    descriptor: int
+    prefix: str
+    """The path of the beginning in the workspace, with a slash at its end; or a file's path."""
+    ignore: str
+    """The text of the workspace's .gitignore."""
+    glob: str
+    """Which files; relative to the beginning. Without a slash: by name, at any depth."""
+    pattern: str | None
+    """None: name the files."""
+    limit: int
+
+
+class Page:
+    """Lines up to a limit of characters; those beyond are only counted."""
+
+    def __init__(self, limit: int) -> None:
+        self._room = limit
+        self._more = 0
+
+    def add(self, line: str) -> None:
+        self._room -= len(line) + 1
+        if self._room < 0:
+            self._more += 1
+            return
+        # At once: if we are stopped, what was found is there.
+        print(line, flush=True)
+
+    def close(self, noun: str) -> None:
+        if self._more:
+            print(f"[{self._more:,} more {noun} left out: output is capped]")
+
+
+def main(request: Request) -> None:
+    page = Page(request["limit"])
+    if request["pattern"] is None:
+        for path, _ in files(request):
+            page.add(path)
+        return page.close("files")
+    pattern = re.compile(request["pattern"])
+    if stat.S_ISREG(os.fstat(request["descriptor"]).st_mode):
+        search(os.dup(request["descriptor"]), request["prefix"], pattern, page)
+        return page.close("lines")
+    for path, folder in files(request):
+        descriptor = opened(os.path.basename(path), FILE, folder)
+        if descriptor is not None:
+            search(descriptor, path, pattern, page)
+    return page.close("lines")
+
+
+def files(request: Request) -> Iterator[tuple[str, int]]:
+    """Each file that is asked for, in order, with a descriptor of the folder that it is in."""
+    glob = request["glob"]
+    wanted = re.compile(translated(glob if "/" in glob else f"**/{glob}"), re.DOTALL)
+    ignored = rules(request["ignore"])
+    start = len(request["prefix"])
+    for path, folder in walk(request["descriptor"], request["prefix"], ignored):
+        if wanted.fullmatch(path, start):
+            yield path, folder
+
+
+def walk(
+    folder: int, prefix: str, ignored: "re.Pattern[str]", depth: int = 0
+) -> Iterator[tuple[str, int]]:
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        path = prefix + entry.name
+        below = entry.is_dir(follow_symlinks=False)
+        if entry.name in SKIPPED or ignored.fullmatch(path + "/" if below else path):
+            continue
+        if not below:
+            yield path, folder
+            continue
+        descriptor = opened(entry.name, FOLDER, folder) if depth < DEEPEST else None
+        if descriptor is not None:
+            yield from walk(descriptor, path + "/", ignored, depth + 1)
+            os.close(descriptor)
+
+
+def opened(name: str, flags: int, folder: int) -> int | None:
+    """A descriptor, or None for what is gone, closed to us, a link, or no file that can be read."""
+    try:
+        if flags is FILE and not stat.S_ISREG(
+            os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        ):
+            return None
+        return os.open(name, flags, dir_fd=folder)
+    except OSError:
+        return None
+
+
+def search(descriptor: int, path: str, pattern: "re.Pattern[str]", page: Page) -> None:
+    with open(descriptor, "rb") as file:
+        if b"\0" in file.peek(LOOK_BYTES)[:LOOK_BYTES]:
+            return
+        number, begins = 1, True
+        while line := file.readline(LINE_BYTES):
+            text = line.decode("utf-8", "replace").rstrip("\r\n")
+            if begins and (match := pattern.search(text)):
+                page.add(f"{path}:{number}: {excerpt(text, match.start())}")
+            # A line over the limit is looked at in its first piece only.
+            begins = line.endswith(b"\n")
+            number += begins
+
+
+def excerpt(text: str, at: int) -> str:
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    first = max(0, at - SHOWN_CHARACTERS // 4)
+    return f"…{text[first : first + SHOWN_CHARACTERS]}…"
+
+
+def rules(ignore: str) -> "re.Pattern[str]":
+    """What .gitignore leaves out, as one pattern; nothing if it takes something back with `!`."""
+    lines = [line.rstrip() for line in ignore.splitlines()]
+    kept = [line for line in lines if line and not line.startswith("#")]
+    if any(line.startswith("!") for line in kept):
+        kept = []
+    return re.compile("|".join(map(rule, kept)) or r"(?!)", re.DOTALL)
+
+
+def rule(line: str) -> str:
+    anchored = "/" in line.rstrip("/")
+    body = translated(line.strip("/") if anchored else f"**/{line.rstrip('/')}")
+    return f"(?:{body})/" if line.endswith("/") else f"(?:{body})/?"
+
+
+def translated(glob: str) -> str:
+    """A glob with ** and {a,b} as a regular expression."""
+    out, at, depth = "", 0, 0
+    while at < len(glob):
+        rest = glob[at:]
+        step = 1
+        if rest.startswith("**/"):
+            out, step = out + r"(?:[^/]+/)*", 3
+        elif rest.startswith("**"):
+            out, step = out + ".*", 2
+        elif rest[0] in "*?":
+            out += "[^/]*" if rest[0] == "*" else "[^/]"
+        elif found := re.match(r"\[(!?)(\]?[^\]/]*)\]", rest):
+            negated, members = found.groups()
+            out += f"[{'^' if negated else ''}{re.sub(r'([\\\\^[&|~])', r'\\\\\\1', members)}]"
+            step = found.end()
+        elif rest[0] == "{" and "}" in rest:
+            out, depth = out + "(?:", depth + 1
+        elif rest[0] in ",}" and depth:
+            out += "|" if rest[0] == "," else ")"
+            depth -= rest[0] == "}"
+        else:
+            out += re.escape(rest[0])
+        at += step
+    return out + ")" * depth
+
+
+if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
+    main(json.loads(sys.argv[1]))
