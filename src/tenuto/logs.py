@@ -99,7 +99,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "event": record.getMessage(),
         }
-        fields = _extras(record) | fields
+        fields |= {key: value for key, value in _extras(record).items() if key not in fields}
         if trace := _traceback(self, record):
             fields["traceback"] = "\n".join(trace)
         return msgspec.json.encode(self._masked(fields)).decode()

@@ -1,6 +1,7 @@
 """The real clock and real ids."""
 
 import re
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -67,8 +68,15 @@ def test_ids_of_two_processes_sort_by_time(monkeypatch: pytest.MonkeyPatch) -> N
     assert RandomIds().new("run") > earlier
 
 
-def test_threads_never_get_the_same_id() -> None:
+def test_each_threads_ids_sort_by_when_they_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "time_ns", lambda: 1_800_000_000_000_000_000)
     ids = RandomIds()
-    with ThreadPoolExecutor(8) as pool:
-        made = list(pool.map(lambda _: ids.new("run"), range(8_000)))
-    assert len(set(made)) == 8_000
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            made = list(pool.map(lambda _: [ids.new("run") for _ in range(1_000)], range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+    assert all(mine == sorted(mine) for mine in made)
+    assert len({one for mine in made for one in mine}) == 8_000

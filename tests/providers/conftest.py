@@ -7,7 +7,7 @@ import pytest
 from tenuto.agent.providers.openai import OpenAIProvider
 from tests.support.model_server import ModelServer
 
-KEY = "sk-test-1234567890abcdef"
+KEY = "house-secret-1234567890"
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ async def claude(
     request: pytest.FixtureRequest, server: ModelServer
 ) -> AsyncIterator[AnthropicProvider]:
     url = server.url if request.param == "with /v1" else server.url.removesuffix("/v1") + "/"
-    provider = AnthropicProvider("anthropic", url, "key-1234567890")
+    provider = AnthropicProvider("anthropic", url, "a secret word")
     yield provider
     await provider.close()
 
@@ -65,7 +65,7 @@ async def test_thinking_text_and_calls_stream(
 ) -> None:
     hearing, exchange = await begin(claude, server)
     assert exchange.path == "/v1/messages"
-    assert exchange.headers["x-api-key"] == "key-1234567890"
+    assert exchange.headers["x-api-key"] == "a secret word"
     assert exchange.headers["anthropic-version"] == "2023-06-01"
     usage = {"input_tokens": 10, "cache_read_input_tokens": 5, "output_tokens": 1}
     await exchange.event("message_start", {"type": "message_start", "message": {"usage": usage}})
@@ -131,7 +131,7 @@ async def test_an_error_event_ends_the_answer_after_what_came(
 ) -> None:
     hearing, exchange = await begin(claude, server)
     await delta(exchange, 0, {"type": "text_delta", "text": "Half"})
-    error = {"type": "overloaded_error", "message": "Overloaded key-1234567890"}
+    error = {"type": "overloaded_error", "message": "Overloaded a secret word"}
     await exchange.event("error", {"type": "error", "error": error})
     with pytest.raises(ProviderError) as caught:
         await hearing.all()

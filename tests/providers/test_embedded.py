@@ -32,10 +32,11 @@ def no_progress(done: int, total: int) -> None:
 
 
 @pytest.fixture
-async def models_dir(request: pytest.FixtureRequest) -> Path:
+async def models_dir(pytestconfig: pytest.Config) -> Path:
     """A folder with the model's file, fetched once for all test runs."""
     kept = os.environ.get("TENUTO_TEST_MODELS")
-    folder = Path(kept) if kept else request.config.cache.mkdir("tenuto-models")
+    assert kept or pytestconfig.cache, "without pytest's cache, set TENUTO_TEST_MODELS"
+    folder = Path(kept) if kept else pytestconfig.cache.mkdir("tenuto-models")
     try:
         await ModelFile(folder, progress=no_progress).path()
     except ProviderError as error:

@@ -107,7 +107,7 @@ async def test_the_key_is_never_shown(
 ) -> None:
     hearing, exchange = await begin(provider, server)
     assert exchange.headers["Authorization"] == f"Bearer {KEY}"
-    await exchange.fail(status, f"Incorrect API key provided: {KEY}, or sk-test-****cdef.")
+    await exchange.fail(status, f"Incorrect API key provided: {KEY}, or sk-proj-abcd****cdef.")
     error = await trouble(hearing)
     assert error.reason is Reason.PROVIDER_ERROR
     assert KEY not in str(error) and "cdef" not in str(error)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import aiohttp
 
 FRAME_SECONDS = 15.0
+LONGEST_LINE = 256 * 1024 * 1024
 
 
 class Answer(NamedTuple):
@@ -133,7 +134,7 @@ class RawSse:
         """The next frame. Raises StreamEnded, or TimeoutError if there is none for long."""
         async with asyncio.timeout(FRAME_SECONDS):
             fields: dict[str, str] = {}
-            while line := (await self._response.content.readline()).decode():
+            while line := (await self._line()).decode():
                 line = line.rstrip("\r\n")
                 if line.startswith(":"):
                     self.heartbeats += 1
@@ -143,6 +144,10 @@ class RawSse:
                 elif "data" in fields:
                     return self._keep(fields)
         raise StreamEnded
+
+    async def _line(self) -> bytes:
+        # A line may be far longer than the small buffer that it comes through.
+        return await self._response.content.readline(max_line_length=LONGEST_LINE)
 
     async def until(self, event: str, **fields: Any) -> RawFrame:
         """Read on to the first frame of this type whose data has these fields."""

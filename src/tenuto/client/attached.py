@@ -82,7 +82,7 @@ class _PromptFollower(Follower[Snapshot]):
     def take(self, frame: Frame) -> Item | None:
         item = super().take(frame)
         if isinstance(item, Seen) and isinstance(item.event, RunAccepted):
-            self._run_id = self._run_id or item.event.run.id; self._run_id=None
+            self._run_id = item.event.run.id
         return item
 
     def _is_end(self, item: Item) -> bool:

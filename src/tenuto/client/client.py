@@ -154,16 +154,14 @@ class Client:
         idempotency_key: str | None = None,
     ) -> FileInfo:
         """Give the server a file, to be used in prompts as `InputFile(file_id=…)`."""
-        key = idempotency_key or new_key()
-        # The same boundary in each try: the same key must come with the same body.
-        form = aiohttp.MultipartWriter("form-data", boundary=f"tenuto-{key}")
+        form = aiohttp.MultipartWriter("form-data")
         part = form.append(content, {"Content-Type": media_type})
         part.set_content_disposition("form-data", name="file", filename=name)
         request = Request(
             method="POST",
             path="/api/files",
             body=await form.as_bytes(),
-            key=key,
+            key=idempotency_key or new_key(),
             media_type=form.content_type,
         )
         return msgspec.json.decode(await self._wire.ask(request), type=FileInfo)

@@ -94,7 +94,7 @@ def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) ->
     control = desk.control
     if edit.position is not None:
         order = [other for other in control.queue if other != run_id]
-        order.insert(edit.position, run_id)
+        order.insert(min(edit.position, len(order)), run_id)
         control = replace(control, queue=tuple(order))
         events.append(
             SessionUpdated(session_id=run.session_id, at=moment.now, changes={"queue": order})

@@ -5,7 +5,7 @@ that falls behind the shared frames reads pages of the log at its own pace, so i
 memory, slows nobody and misses nothing.
 """
 
-import time
+import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 
@@ -52,7 +52,7 @@ class Recent:
         self._encode = encode
         self._frames: list[Frame] = []
         self._bytes = 0
-        self._doubt_at = time.monotonic() + POLL_SECONDS
+        self._doubt_at = asyncio.get_running_loop().time() + POLL_SECONDS
         self.viewers = 0
         self.head: int | None = None
         """The last seq known to be committed; None: only the log can say."""
@@ -77,8 +77,8 @@ class Recent:
 
     def doubt(self) -> None:
         """After a long silence, ask the log again: a ring may have been missed."""
-        if time.monotonic() >= self._doubt_at:
-            self._doubt_at = time.monotonic() + POLL_SECONDS
+        if asyncio.get_running_loop().time() >= self._doubt_at:
+            self._doubt_at = asyncio.get_running_loop().time() + POLL_SECONDS
             self.head = None
 
     def since(self, cursor: int) -> Sequence[Frame] | None:

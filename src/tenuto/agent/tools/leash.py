@@ -19,8 +19,8 @@ import anyio
 from tenuto.core.value import Value
 
 RUNNER = Path(__file__).with_name("runner.py")
-PYTHON = (sys.executable, "-I", "-S", "-X", "utf8")
-"""How our own programs are started: fast, and deaf to the environment."""
+PYTHON = (sys.executable, "-I", "-S", "-X", "utf8", "-W", "ignore")
+"""How our own programs are started: fast, deaf to the environment, and without side remarks."""
 READ_BYTES = 65_536
 FREE_BYTES = 1_000_000
 PAUSE_SECONDS = 0.002

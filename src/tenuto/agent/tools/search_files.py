@@ -1,13 +1,12 @@
 """`search_files`: lines that match a regular expression."""
 
-import re
 from typing import Annotated
 
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
 from tenuto.agent.tools.surveying import Survey, survey
-from tenuto.ports.tool import Place, ToolFailed
+from tenuto.ports.tool import Place
 
 
 class SearchFilesArguments(Arguments):
@@ -40,13 +39,5 @@ class SearchFiles(BuiltIn[SearchFilesArguments]):
     takes = SearchFilesArguments
 
     async def work(self, given: SearchFilesArguments, place: Place) -> str:
-        _must_be_a_pattern(given.pattern)
         asked = Survey(path=given.path, glob=given.glob, pattern=given.pattern)
         return await survey(asked, place, self.settings) or "No line matches."
-
-
-def _must_be_a_pattern(pattern: str) -> None:
-    try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise ToolFailed(f"The pattern is not a regular expression: {error}.") from error

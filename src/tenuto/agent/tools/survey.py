@@ -15,6 +15,7 @@ from typing import TypedDict
 
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 DEEPEST = 200
+REFUSED = 3
 LOOK_BYTES = 8192
 LINE_BYTES = 1 << 20
 SHOWN_CHARACTERS = 400
@@ -48,11 +49,16 @@ class Page:
             self._more += 1
             return
         # At once: if we are stopped, what was found is there.
-        print(line, flush=True)
+        say(line)
 
     def close(self, noun: str) -> None:
         if self._more:
-            print(f"[{self._more:,} more {noun} left out: output is capped]")
+            say(f"[{self._more:,} more {noun} left out: output is capped]")
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
 
 
 def main(request: Request) -> None:
@@ -61,7 +67,7 @@ def main(request: Request) -> None:
         for path, _ in files(request):
             page.add(path)
         return page.close("files")
-    pattern = re.compile(request["pattern"])
+    pattern = compiled(request["pattern"])
     if stat.S_ISREG(os.fstat(request["descriptor"]).st_mode):
         search(os.dup(request["descriptor"]), request["prefix"], pattern, page)
         return page.close("lines")
@@ -70,6 +76,14 @@ def main(request: Request) -> None:
         if descriptor is not None:
             search(descriptor, path, pattern, page)
     return page.close("lines")
+
+
+def compiled(pattern: str) -> "re.Pattern[str]":
+    try:
+        return re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        say(f"The pattern is not a regular expression: {error}.")
+        sys.exit(REFUSED)
 
 
 def files(request: Request) -> Iterator[tuple[str, int]]:
@@ -164,7 +178,8 @@ def translated(glob: str) -> str:
             out += "[^/]*" if rest[0] == "*" else "[^/]"
         elif found := re.match(r"\[(!?)(\]?[^\]/]*)\]", rest):
             negated, members = found.groups()
-            out += f"[{'^' if negated else ''}{re.sub(r'([\\\\^[&|~])', r'\\\\\\1', members)}]"
+            members = "".join(c if c.isalnum() or c == "-" else re.escape(c) for c in members)
+            out += f"[^{members}]" if negated else f"[{members}]"
             step = found.end()
         elif rest[0] == "{" and "}" in rest:
             out, depth = out + "(?:", depth + 1

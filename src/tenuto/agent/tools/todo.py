@@ -17,7 +17,9 @@ class Item(Arguments):
 
 
 class TodoArguments(Arguments):
-    items: Annotated[list[Item], Meta(description="The whole list, in order; it replaces the last.")]
+    items: Annotated[
+        list[Item], Meta(description="The whole list, in order; it replaces the last.")
+    ]
 
 
 class Todo(BuiltIn[TodoArguments]):

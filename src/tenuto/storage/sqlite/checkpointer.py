@@ -10,7 +10,7 @@ from tenuto.storage.sqlite.connection import connect
 
 PASSIVE_PAGES = 1_000
 """A WAL that grew by this much since the last time is worth a passive checkpoint."""
-RESTART_PAGES = 16_000
+RESTART_PAGES = 4_000
 """Under steady load a passive checkpoint never catches up quite; a WAL this long makes the
 writer wait, once, so that the file starts over."""
 IDLE_SECONDS = 30.0

@@ -1,0 +1,1 @@
+"""Measurements of a real server on this machine: `make bench`."""

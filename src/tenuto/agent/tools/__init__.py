@@ -1,0 +1,21 @@
+"""The tools that come with the server."""
+
+from tenuto.agent.tools.edit_file import EditFile
+from tenuto.agent.tools.fetch_url import FetchUrl
+from tenuto.agent.tools.list_files import ListFiles
+from tenuto.agent.tools.read_file import ReadFile
+from tenuto.agent.tools.search_files import SearchFiles
+from tenuto.agent.tools.settings import ToolSettings
+from tenuto.agent.tools.shell import Shell
+from tenuto.agent.tools.todo import Todo
+from tenuto.agent.tools.write_file import WriteFile
+from tenuto.ports.tool import Tool
+
+__all__ = ["ToolSettings", "built_in_tools"]
+
+KINDS = (ReadFile, ListFiles, SearchFiles, WriteFile, EditFile, Shell, FetchUrl, Todo)
+
+
+def built_in_tools(settings: ToolSettings) -> tuple[Tool, ...]:
+    """Every built-in tool, within these limits."""
+    return tuple(kind(settings) for kind in KINDS)

@@ -1,0 +1,48 @@
+"""What changed in a text, as a unified diff."""
+
+import re
+from difflib import unified_diff
+
+CONTEXT = 3
+COMPARED = 1_000_000
+"""Old lines times new lines: beyond this, comparing would take too long."""
+HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
+
+
+def diff(path: str, old: str, new: str) -> str:
+    """The change of one file; empty if there is none."""
+    if old == new:
+        return ""
+    before, after = old.split("\n"), new.split("\n")
+    same = max(0, _shared(before, after) - CONTEXT)
+    end = max(0, _shared(before[same:][::-1], after[same:][::-1]) - CONTEXT)
+    before, after = before[same : len(before) - end], after[same : len(after) - end]
+    body = _compared if len(before) * len(after) <= COMPARED else _exchanged
+    lines = body(before, after)
+    moved = [_moved(line, same) if line.startswith("@@") else line for line in lines]
+    return "\n".join([f"--- {path}", f"+++ {path}", *moved])
+
+
+def _shared(before: list[str], after: list[str]) -> int:
+    """How many lines both begin with."""
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(before), len(after)))
+
+
+def _compared(before: list[str], after: list[str]) -> list[str]:
+    return list(unified_diff(before, after, n=CONTEXT, lineterm=""))[2:]
+
+
+def _exchanged(before: list[str], after: list[str]) -> list[str]:
+    """Everything out, everything in: true, if not the shortest."""
+    heading = f"@@ -1,{len(before)} +1,{len(after)} @@"
+    return [heading, *(f"-{line}" for line in before), *(f"+{line}" for line in after)]
+
+
+def _moved(heading: str, by: int) -> str:
+    """A hunk's heading, for a text that has `by` more lines in front."""
+    found = HUNK.match(heading)
+    if found is None:
+        return heading
+    old, old_count, new, new_count = found.groups(default="")
+    return f"@@ -{int(old) + by}{old_count} +{int(new) + by}{new_count} @@"

@@ -1,0 +1,1 @@
+"""The rules of the house, tried without time, disk or network."""

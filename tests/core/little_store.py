@@ -1,0 +1,218 @@
+"""One session in memory: the least that decisions need to be tried one after the other.
+
+It keeps rows the way a real store does (a message is stored when it starts and when it is
+finished) beside the log, so that a test can ask whether both tell the same.
+"""
+
+from itertools import count
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
+
+from tenuto.core import consent, scheduler
+from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.desk import Change, Decide, Desk, Moment, Outline
+from tenuto.core.event import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Event,
+    MessageFinished,
+    MessageStarted,
+    PartDelta,
+    PartStarted,
+    PartUpdated,
+    RunAccepted,
+    RunFinished,
+    RunStarted,
+    RunUpdated,
+    SessionRewound,
+    Stored,
+    store_as,
+)
+from tenuto.core.message import Message, Part, TextPart, ToolPart
+from tenuto.core.projection import OpenMessage, Transcript, grow, session_after
+from tenuto.core.run import Ending, Mode, Reason, Run, RunStatus, Usage, WhenBusy
+from tenuto.core.scheduler import Prompt, Started
+from tenuto.core.session import DEFAULT_WORKSPACE, Control, Fence, Session
+from tenuto.core.value import ApprovalId, CallId, Instant, NodeId, PartId, RunId, SessionId
+
+T = TypeVar("T")
+NODE = NodeId("node_a")
+START = Instant("2030-01-01T00:00:00.000Z")
+
+
+def ending(status: str, reason: str, usage: Usage | None = None) -> Ending:
+    return Ending(
+        status=RunStatus(status),  # type: ignore[arg-type]
+        reason=Reason(reason),
+        usage=usage or Usage(),
+    )
+
+
+class LittleStore:
+    """A session, its rows and its log. Every step is a millisecond later than the one before."""
+
+    def __init__(self, **fields: Any) -> None:
+        known = {"workspace_id": DEFAULT_WORKSPACE, "created_at": START, "updated_at": START}
+        self.session = Session(id=SessionId("ses_1"), **{**known, **fields})
+        self.control = Control()
+        self.runs: dict[RunId, Run] = {}
+        self.approvals: dict[ApprovalId, Approval] = {}
+        self.messages: dict[str, Message] = {}
+        self.log: list[Stored] = []
+        self._open: OpenMessage | None = None
+        self._ticks = count(1)
+        self._names = count(1)
+
+    # What a decision sees.
+
+    def desk(self) -> Desk:
+        newest = sorted(self.runs.values(), key=lambda run: -run.accept_number)
+        kept = [r for r in newest if r.reason is not Reason.WITHDRAWN and r.steered_into is None]
+        active = self.session.active_run
+        return Desk(
+            session=self.session,
+            control=self.control,
+            active=self.runs[active] if active else None,
+            queue=tuple(self.runs[run_id] for run_id in self.control.queue),
+            pending=tuple(a for a in self.approvals.values() if a.state is ApprovalState.PENDING),
+            outline=tuple(
+                Outline(id=m.id, role=m.role, run_id=m.run_id) for m in self.messages.values()
+            ),
+            last_run=kept[0] if kept else None,
+        )
+
+    def commit(self, decide: Decide[T]) -> T:
+        change: Change[T] = decide(self.desk())
+        self._store(change.events)
+        for message in change.finished:
+            self.messages[message.id] = message
+        self.control = change.control
+        return change.result
+
+    def append(self, fence: Fence, *events: Event) -> None:
+        self.desk().held_by(fence)
+        self._store(events)
+
+    def moment(self) -> Moment:
+        return Moment(now=Instant(f"2030-01-01T00:00:{next(self._ticks) / 1000:06.3f}Z"), node=NODE)
+
+    def open_message(self) -> Message | None:
+        return self._open.now() if self._open and self.control.open_message else None
+
+    # What both must agree on.
+
+    def fold(self) -> Transcript:
+        """The transcript as a reader of the log would have it."""
+        transcript = Transcript()
+        for stored in self.log:
+            transcript.apply(stored.event())
+        return transcript
+
+    def events(self, kind: type[T]) -> list[T]:
+        return [event for stored in self.log if isinstance(event := stored.event(), kind)]
+
+    def kinds(self, run_id: RunId) -> list[str]:
+        return [stored.type for stored in self.log if stored.run_id == run_id]
+
+    # Steps, in the words of the tests.
+
+    def accept(self, text: str = "hi", **fields: Any) -> RunId:
+        fields = {"when_busy": WhenBusy.QUEUE, "mode": Mode.AGENT, **fields}
+        run_id = RunId(f"run_{next(self._names):03}")
+        prompt = Prompt(run_id=run_id, input=text, model="test/model", **fields)
+        return self.commit(lambda desk: scheduler.accept(desk, prompt, self.moment())).id
+
+    def start(self) -> Started:
+        started = self.commit(lambda desk: scheduler.start_next(desk, self.moment()))
+        assert started is not None, "nothing could start"
+        return started
+
+    def fence(self) -> Fence:
+        """Of whoever owns the active run."""
+        assert self.session.active_run is not None, "nothing is active"
+        return Fence(run_id=self.session.active_run, epoch=self.control.epoch)
+
+    def settle(self, how: Ending, fence: Fence | None = None) -> Run:
+        fence = fence or self.fence()
+        message = self.open_message()
+        return self.commit(lambda desk: scheduler.settle(desk, fence, how, message, self.moment()))
+
+    def cancel(self) -> scheduler.Cancelled:
+        return self.commit(lambda desk: scheduler.cancel_session(desk, Reason.USER, self.moment()))
+
+    def cancel_run(self, run_id: RunId) -> scheduler.Cancelled:
+        return self.commit(
+            lambda desk: scheduler.cancel_run(desk, run_id, Reason.USER, self.moment())
+        )
+
+    def say(self, text: str) -> None:
+        """Stream a text part of the active run."""
+        part = TextPart(id=PartId(f"prt_{next(self._names):03}"))
+        self._part(part)
+        common = self._common()
+        self.append(self.fence(), PartDelta(**common, part_id=part.id, offset=0, text=text))
+
+    def call(self, name: str = "shell", **fields: Any) -> ToolPart:
+        """Stream the beginning of a tool call of the active run."""
+        number = next(self._names)
+        part = ToolPart(
+            id=PartId(f"prt_{number:03}"), call_id=CallId(f"call_{number:03}"), name=name, **fields
+        )
+        self._part(part)
+        return part
+
+    def ask(self, part: ToolPart) -> ApprovalId:
+        approval = Approval(
+            id=ApprovalId(f"apr_{next(self._names):03}"),
+            session_id=self.session.id,
+            run_id=self.fence().run_id,
+            call_id=part.call_id,
+            tool=part.name,
+            input={},
+        )
+        message = self.open_message()
+        assert message is not None
+        self.commit(
+            lambda desk: consent.request(
+                desk, self.fence(), approval, part, message.id, self.moment()
+            )
+        )
+        return approval.id
+
+    def _part(self, part: Part) -> None:
+        self.append(self.fence(), PartStarted(**self._common(), part=part))
+
+    def _common(self) -> dict[str, Any]:
+        return {
+            "session_id": self.session.id,
+            "run_id": self.session.active_run,
+            "at": self.moment().now,
+            "message_id": self.control.open_message,
+        }
+
+    def _store(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            self.log.append(store_as(event, len(self.log) + 1))
+            self.session = replace(session_after(self.session, event), head=len(self.log))
+            self._rows(event)
+
+    def _rows(self, event: Event) -> None:
+        match event:
+            case RunAccepted() | RunStarted() | RunUpdated() | RunFinished():
+                self.runs[event.run.id] = event.run
+            case ApprovalRequested() | ApprovalResolved():
+                self.approvals[event.approval.id] = event.approval
+            case MessageStarted(message=message):
+                self.messages[message.id] = message
+                self._open = OpenMessage(message) if message.finish_reason is None else self._open
+            case PartStarted() | PartDelta() | PartUpdated():
+                assert self._open is not None
+                grow(self._open, event)
+            case MessageFinished():
+                self._open = None
+            case SessionRewound():
+                for message_id in event.removed:
+                    del self.messages[message_id]
+            case _:
+                pass

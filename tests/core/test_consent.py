@@ -1,0 +1,111 @@
+"""Asking a person before a tool acts."""
+
+import pytest
+
+from tenuto.core import consent
+from tenuto.core.approval import Approval, Decision
+from tenuto.core.error import AlreadyAnswered, Fenced
+from tenuto.core.message import ToolPart
+from tenuto.core.value import ApprovalId
+from tests.core.little_store import LittleStore, ending
+
+
+def working() -> LittleStore:
+    store = LittleStore()
+    store.accept()
+    store.start()
+    return store
+
+
+def answer(
+    store: LittleStore, approval_id: ApprovalId, decision: Decision, note: str | None = None
+) -> Approval:
+    return store.commit(
+        lambda desk: consent.answer(desk, approval_id, decision, note, store.moment())
+    )
+
+
+def test_a_question_is_asked_and_the_call_waits() -> None:
+    store = working()
+    approval_id = store.ask(store.call("shell"))
+    approval = store.approvals[approval_id]
+    assert (approval.tool, approval.state, approval.decided_by) == ("shell", "pending", None)
+    message = store.open_message()
+    assert message is not None
+    (part,) = message.parts
+    assert isinstance(part, ToolPart) and part.state == "waiting_approval"
+    assert (store.session.state, store.session.waiting_approvals) == ("waiting", 1)
+
+
+@pytest.mark.parametrize(
+    ("decision", "state"),
+    [("allow_once", "allowed"), ("allow_session", "allowed"), ("deny", "denied")],
+)
+def test_the_first_answer_wins(decision: str, state: str) -> None:
+    store = working()
+    approval_id = store.ask(store.call())
+    given = answer(store, approval_id, Decision(decision), "as you wish")
+    assert (given.state, given.decided_by, given.note) == (state, "user", "as you wish")
+    assert (store.session.state, store.session.waiting_approvals) == ("running", 0)
+    for second in Decision:
+        with pytest.raises(AlreadyAnswered):
+            answer(store, approval_id, second)
+    assert store.approvals[approval_id] == given
+
+
+def test_a_grant_for_the_session_answers_the_next_question_of_that_tool_only() -> None:
+    store = working()
+    answer(store, store.ask(store.call("shell")), Decision.ALLOW_SESSION)
+    head = store.session.head
+    call = store.call("shell")
+    assert store.ask(call) not in store.approvals
+    assert [stored.type for stored in store.log[head:]] == ["part.started"]
+    assert store.ask(store.call("write_file")) in store.approvals
+
+
+def test_allowing_once_grants_nothing() -> None:
+    store = working()
+    answer(store, store.ask(store.call("shell")), Decision.ALLOW_ONCE)
+    assert store.control.grants == ()
+
+
+@pytest.mark.failure(48)
+def test_a_late_grant_that_loses_leaves_no_grant() -> None:
+    store = working()
+    approval_id = store.ask(store.call("shell"))
+    answer(store, approval_id, Decision.DENY)
+    with pytest.raises(AlreadyAnswered):
+        answer(store, approval_id, Decision.ALLOW_SESSION)
+    assert store.control.grants == ()
+
+
+def test_a_question_of_a_run_that_has_ended_cannot_be_answered() -> None:
+    store = working()
+    approval_id = store.ask(store.call())
+    store.cancel()
+    store.settle(ending("completed", "end_turn"))
+    with pytest.raises(AlreadyAnswered):
+        answer(store, approval_id, Decision.ALLOW_SESSION)
+    assert store.control.grants == ()
+
+
+def test_only_the_owner_of_a_run_may_ask() -> None:
+    store = working()
+    call, fence, message = store.call(), store.fence(), store.open_message()
+    store.settle(ending("interrupted", "server_crashed"))
+    store.accept()
+    store.start()
+    assert message is not None
+    approval = Approval(
+        id=ApprovalId("apr_late"),
+        session_id=store.session.id,
+        run_id=fence.run_id,
+        call_id=call.call_id,
+        tool=call.name,
+        input={},
+    )
+    with pytest.raises(Fenced):
+        store.commit(
+            lambda desk: consent.request(desk, fence, approval, call, message.id, store.moment())
+        )
+    assert store.approvals == {}

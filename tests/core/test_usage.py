@@ -1,0 +1,101 @@
+"""What a run used: told where the provider says so, counted where it does not."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenuto.core.run import Usage
+from tenuto.core.usage import Meter, estimate_tokens, priced
+
+TOLD = Usage(input_tokens=100, output_tokens=20, reasoning_tokens=5)
+
+
+def test_a_run_that_asked_nothing_used_nothing() -> None:
+    assert Meter().total() == Usage(exact=True)
+
+
+def test_what_the_provider_says_counts() -> None:
+    meter = Meter()
+    meter.request(4000)
+    meter.output("many words that are counted otherwise")
+    meter.report(TOLD)
+    meter.close()
+    assert meter.total() == TOLD
+
+
+def test_the_last_report_of_a_request_counts() -> None:
+    meter = Meter()
+    meter.request(10)
+    meter.report(Usage(input_tokens=100))
+    meter.report(TOLD)
+    assert meter.total() == TOLD
+
+
+def test_what_nobody_reported_is_counted_and_said_to_be() -> None:
+    meter = Meter()
+    meter.request(400)
+    meter.reasoning("x" * 40)
+    meter.output("y" * 80)
+    assert meter.total() == Usage(
+        input_tokens=100, output_tokens=30, reasoning_tokens=10, exact=False
+    )
+
+
+def test_each_piece_counts_for_at_least_a_token() -> None:
+    meter = Meter()
+    meter.request(0)
+    for _ in range(50):
+        meter.output("a")
+    assert meter.total().output_tokens == 50
+
+
+def test_a_request_costs_something_even_if_it_never_answers() -> None:
+    meter = Meter()
+    meter.request(400)
+    assert meter.total() == Usage(input_tokens=100, exact=False)
+
+
+def test_a_request_that_was_refused_costs_nothing() -> None:
+    meter = Meter()
+    meter.request(400)
+    meter.refused()
+    meter.request(40)
+    meter.report(TOLD)
+    meter.close()
+    assert meter.total() == TOLD
+
+
+def test_requests_add_up_and_one_guess_makes_the_sum_a_guess() -> None:
+    meter = Meter()
+    meter.request(4)
+    meter.report(TOLD)
+    meter.request(400)
+    meter.output("abcd")
+    meter.close()
+    assert meter.total() == Usage(
+        input_tokens=200, output_tokens=21, reasoning_tokens=5, exact=False
+    )
+
+
+def test_closing_twice_counts_once() -> None:
+    meter = Meter()
+    meter.request(400)
+    meter.close()
+    meter.close()
+    assert meter.total().input_tokens == 100
+
+
+@given(st.integers(0, 10**9))
+def test_an_estimate_is_never_less_than_a_quarter_of_the_characters(characters: int) -> None:
+    assert 4 * estimate_tokens(characters) >= characters
+    assert estimate_tokens(characters) * 4 < characters + 4
+
+
+def test_a_price_is_per_million_tokens() -> None:
+    usage = Usage(input_tokens=1_000_000, output_tokens=500_000)
+    assert priced(usage, input_price=2.5, output_price=10).cost_usd == 7.5
+
+
+def test_costs_add_up_where_they_are_known() -> None:
+    assert (Usage() + Usage()).cost_usd is None
+    assert (Usage(cost_usd=1.5) + Usage()).cost_usd == 1.5
+    assert (Usage(cost_usd=1.5) + Usage(cost_usd=2)).cost_usd == 3.5

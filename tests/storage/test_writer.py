@@ -1,0 +1,146 @@
+"""The writer thread: groups, culprits, and readers that do not wait for it."""
+
+import threading
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import pytest
+from anyio.lowlevel import checkpoint
+
+from tenuto.storage.sqlite import SqliteStore
+from tenuto.storage.sqlite.transaction import Transaction
+from tenuto.storage.sqlite.writer import Written
+from tests.conformance.life import Life, make_workspace, whole_log
+from tests.conformance.listener import Listener
+from tests.storage.conftest import opened
+from tests.storage.files import until
+
+pytestmark = pytest.mark.anyio
+
+
+class Held:
+    """A job that holds the writer until it is let go, so that others gather behind it."""
+
+    def __init__(self, store: SqliteStore) -> None:
+        self._store = store
+        self._go = threading.Event()
+        self.began = threading.Event()
+
+    async def run(self) -> None:
+        await self._store._db.write(self._work)
+
+    async def under_way(self) -> None:
+        await until(self.began.is_set)
+
+    def release(self) -> None:
+        self._go.set()
+
+    def _work(self, transaction: Transaction) -> Written[None]:
+        self.began.set()
+        assert self._go.wait(10)
+        return Written(result=None)
+
+
+class Broken(Exception):
+    pass
+
+
+def write_and_break(transaction: Transaction) -> Written[None]:
+    transaction.run("probe")
+    raise Broken
+
+
+@pytest.mark.failure(56)
+async def test_a_job_that_breaks_midway_fails_alone(store: SqliteStore) -> None:
+    lives = [await Life.begin(store, f"s{n}") for n in range(6)]
+    held, broken = Held(store), 0
+
+    async def break_one() -> None:
+        nonlocal broken
+        try:
+            await store._db.write(write_and_break)
+        except Broken:
+            broken += 1
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(held.run)
+        await held.under_way()
+        for life in lives:
+            group.start_soon(life.accept, "hello")
+            group.start_soon(break_one)
+        await checkpoint()
+        held.release()
+    assert broken == 6
+    for life in lives:
+        assert len(await whole_log(store, life.id)) == 2
+        assert (await store.session(life.id)).queued == 1
+    rows = await store._db.read(lambda tx: tx._connection.execute("SELECT n FROM probe").fetchall())
+    assert rows == [(0,)]
+
+
+async def test_what_waits_goes_to_disk_together(store: SqliteStore, path: Path) -> None:
+    lives = [await Life.begin(store, f"s{n}") for n in range(50)]
+    commits: list[int] = []
+    writer = store._db._writer
+    assert writer is not None
+    writer._on_wal = commits.append
+    held = Held(store)
+    async with anyio.create_task_group() as group:
+        group.start_soon(held.run)
+        await held.under_way()
+        for life in lives:
+            group.start_soon(life.accept, "hello")
+        for _ in range(3):
+            await checkpoint()
+        held.release()
+    assert len(commits) == 1
+
+
+@pytest.mark.failure(30)
+async def test_readers_do_not_wait_for_the_writer(store: SqliteStore) -> None:
+    life = await Life.begin(store)
+    await life.turn("hello", "hi")
+    before = await store.snapshot(life.id)
+    held = Held(store)
+    async with anyio.create_task_group() as group:
+        group.start_soon(held.run)
+        await held.under_way()
+        with anyio.fail_after(5):
+            assert await store.snapshot(life.id) == before
+            assert (await store.session(life.id)).title == "hello"
+        held.release()
+
+
+async def test_closing_writes_what_waits(path: Path) -> None:
+    store = SqliteStore(path, Listener())
+    await store.open()
+    await make_workspace(store)
+    life = await Life.begin(store)
+    held = Held(store)
+    async with anyio.create_task_group() as group:
+        group.start_soon(held.run)
+        await held.under_way()
+        group.start_soon(life.accept, "just before the end")
+        await checkpoint()
+        group.start_soon(store.close)
+        await checkpoint()
+        held.release()
+    async with opened(path) as again:
+        assert (await again.session(life.id)).queued == 1
+
+
+async def test_a_listeners_bug_hides_no_commit(
+    store: SqliteStore, listener: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = await Life.begin(store)
+
+    def fail(*_: object) -> None:
+        raise Broken
+
+    with monkeypatch.context() as patch:
+        patch.setattr(listener, "committed", fail)
+        await life.accept("hello")
+    assert (await store.session(life.id)).queued == 1
+    await life.accept("again")
+    assert listener.changes[-1] == life.id

@@ -1,0 +1,1 @@
+"""Many things at once, over and over."""

@@ -1,0 +1,1 @@
+"""The built-in tools, for real: real files, real processes, real sockets."""

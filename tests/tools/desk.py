@@ -1,0 +1,62 @@
+"""A workspace for a test, and its tools by name."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from tenuto.agent.tools import ToolSettings, built_in_tools
+from tenuto.core.value import CallId
+from tenuto.ports.tool import Place, ToolFailed
+
+
+class Desk:
+    """Calls tools in one folder and remembers what they told on the way."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        self.folder = folder
+        self.told: list[str] = []
+        self.told_at: list[float] = []
+        self.tools = {t.spec.name: t for t in built_in_tools(ToolSettings(**settings))}
+
+    async def run(self, tool: str, **arguments: Any) -> str:
+        place = Place(folder=self.folder, call_id=CallId("call_1"), progress=self._hear)
+        return await self.tools[tool].run(arguments, place)
+
+    async def failure(self, tool: str, **arguments: Any) -> str:
+        """The sentence with which the call fails."""
+        with pytest.raises(ToolFailed) as caught:
+            await self.run(tool, **arguments)
+        return str(caught.value)
+
+    async def hears(self, text: str) -> None:
+        await until(lambda: any(text in told for told in self.told))
+
+    def _hear(self, text: str) -> None:
+        self.told.append(text)
+        self.told_at.append(time.monotonic())
+
+
+async def until(condition: Callable[[], bool], *, seconds: float = 15) -> None:
+    with anyio.fail_after(seconds):
+        while not condition():  # noqa: ASYNC110
+            await anyio.sleep(0.01)
+
+
+def alive(mark: str) -> list[str]:
+    """The command lines of all living processes that carry this mark."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            line = Path(f"/proc/{name}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if mark in line:
+            found.append(line)
+    return found
