@@ -1,1 +1,0 @@
-"""Measurements of a real server on this machine: `make bench`."""

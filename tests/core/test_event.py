@@ -135,13 +135,17 @@ def test_each_part_has_its_fields(part: Any, fields: str) -> None:
 
 def test_a_message_and_an_approval_have_their_fields() -> None:
     message = seen(ALL["message.started"][0])["message"]
-    assert message.keys() == set(
-        ["id", "session_id", "run_id", "role", "parts", "finish_reason", "created_at"]
-    )
+    assert message.keys() == {
+        "id",
+        "session_id",
+        "run_id",
+        "role",
+        "parts",
+        "finish_reason",
+        "created_at",
+    }
     approval = seen(ALL["approval.requested"][0])["approval"]
-    assert approval.keys() >= set(
-        ["id", "run_id", "call_id", "tool", "input", "state", "decided_by"]
-    )
+    assert approval.keys() >= {"id", "run_id", "call_id", "tool", "input", "state", "decided_by"}
 
 
 def test_every_kind_of_event_is_here() -> None:

@@ -1,5 +1,6 @@
 """The same fixtures as the API's tests, and a seed that a failing storm prints."""
 
+import os
 import random
 import sys
 
@@ -11,13 +12,8 @@ __all__ = ["model", "raw", "server", "server_env", "session", "tenuto"]
 
 
 @pytest.fixture
-def seed(request: pytest.FixtureRequest) -> int:
-    """Told in the report of a test that fails; `--seed` plays the same choices again."""
-    given: int | None = request.config.getoption("--seed")
-    seed = given if given is not None else random.SystemRandom().randrange(2**32)
-    sys.stdout.write(f"seed {seed}\n")
+def seed() -> int:
+    """Told in the report of a test that fails; STORM_SEED makes the same choices again."""
+    seed = int(os.environ.get("STORM_SEED") or random.SystemRandom().randrange(2**32))
+    sys.stdout.write(f"STORM_SEED={seed}\n")
     return seed
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--seed", type=int, help="the seed of a storm that failed")
