@@ -9,6 +9,7 @@ Run as its own process: it prints its port, and answers `GET /stats` with counts
 import asyncio
 import sys
 import time
+from typing import cast
 
 import msgspec
 import uvloop
@@ -57,8 +58,7 @@ class Upstream(asyncio.Protocol):
         self._answering = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
