@@ -46,6 +46,7 @@ from tenuto.storage.sqlite import SqliteStore
 log = logging.getLogger(__name__)
 
 CANNOT_START = 1
+BAD_SETTINGS = 2
 BAR_WIDTH = 30
 DAY_SECONDS = 24 * 3600
 
@@ -55,8 +56,12 @@ def serve(settings: Settings) -> int:
     try:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         token = ensure_token(settings)
-    except (ConfigError, OSError) as error:
-        click.echo(f"tenuto: {error}", err=True)
+    except ConfigError as error:
+        for line in error.lines:
+            click.echo(f"tenuto: {line}", err=True)
+        return BAD_SETTINGS
+    except OSError as error:
+        click.echo(f"tenuto: the data folder cannot be used: {error}", err=True)
         return CANNOT_START
     keys = [provider.api_key for provider in settings.providers if provider.api_key]
     logs.configure(settings, [token, *keys])
@@ -207,6 +212,7 @@ def _catalogue(settings: Settings) -> CatalogueConfig:
         default_model=settings.model or None,
         local=LOCAL if settings.discover else (),
         models_dir=settings.data / "models",
+        embedded=settings.embedded.enabled,
         embedded_idle_seconds=settings.embedded.idle_seconds,
     )
 
@@ -232,7 +238,7 @@ def _provider(provider: ProviderSettings, limits: ProviderLimits) -> ProviderCon
 
 def _tools(settings: Settings) -> ToolSettings:
     return ToolSettings(
-        output_characters=settings.tools.output_bytes,
+        output_characters=settings.tools.output_characters,
         shell_seconds=settings.tools.shell_seconds,
         allow_private_addresses=settings.tools.allow_private_addresses,
     )

@@ -6,6 +6,7 @@ import pytest
 from tenuto.client import Client, SessionHandle
 from tenuto.core.event import RunFinished
 from tenuto.core.message import ToolPart
+from tenuto.core.value import RunId
 from tests.support.fold import assert_settled, fold_frames
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
@@ -197,6 +198,6 @@ async def test_every_202_is_on_disk_when_it_is_answered(
         run = await raw.get(f"/api/runs/{run_id}")
         assert run["input"] == prompt
     for run_id in accepted:
-        assert (await tenuto.run(run_id).wait()).status in ("interrupted", "completed")
+        assert (await tenuto.run(RunId(run_id)).wait()).status in ("interrupted", "completed")
     for session in sessions:
         await assert_settled(raw, session.id)

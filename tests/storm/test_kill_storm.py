@@ -8,6 +8,7 @@ import anyio
 import pytest
 
 from tenuto.client import Client, Patience
+from tenuto.core.value import SessionId
 from tests.storm.actor import Actor, Improviser
 from tests.storm.witness import ClientWitness, RawWitness
 from tests.support.fold import ENDINGS, Json, assert_settled
@@ -121,7 +122,7 @@ class Storm:
         assert not twice, f"accepted twice: {twice}"
         return [run["status"] for run in ends]
 
-    def _judge_witnesses(self, session_id: str, log: list[Json]) -> None:
+    def _judge_witnesses(self, session_id: SessionId, log: list[Json]) -> None:
         raw, client = self._raw_witnesses[session_id], self._client_witnesses[session_id]
         assert not raw.complaints and not client.complaints, (raw.complaints, client.complaints)
         for seen, kept in zip(raw.events, log, strict=True):

@@ -77,7 +77,9 @@ class Tools(Value):
     allow_private_addresses: Annotated[
         bool, Meta(description="Let `fetch_url` reach private, loopback and link-local addresses.")
     ] = False
-    output_bytes: Annotated[int, Meta(ge=1024, description="Cap on what a tool returns.")] = 32768
+    output_characters: Annotated[int, Meta(ge=1000, description="Cap on what a tool returns.")] = (
+        30_000
+    )
     shell_seconds: Annotated[
         float, Meta(gt=0, description="How long a shell command may take unless the call says.")
     ] = 120

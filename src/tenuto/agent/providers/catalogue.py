@@ -37,6 +37,8 @@ class CatalogueConfig(Value):
     """Servers to look for; empty to look for none."""
     models_dir: Path
     """Where the embedded model's file is kept."""
+    embedded: bool = True
+    """Whether the embedded model answers when nobody else does."""
     embedded_idle_seconds: float = 600.0
 
 
@@ -151,7 +153,7 @@ class Catalogue:
         answers = await asyncio.gather(*configured, *local)
         names = (*self._configured, *self._local)
         listings = {n: found for n, found in zip(names, answers, strict=True) if found is not None}
-        if not listings:
+        if not listings and self._config.embedded:
             offered = tuple(await self._embedded.models())
             listings[self._embedded.name] = _Listing(models=offered, complete=True)
         self._listings = listings
