@@ -60,7 +60,7 @@ class LittleStore:
         self.approvals: dict[ApprovalId, Approval] = {}
         self.messages: dict[str, Message] = {}
         self.log: list[Stored] = []
-        self._open: OpenMessage | None = None
+        self._open: dict[str, OpenMessage] = {}
         self._ticks = count(1)
         self._names = count(1)
 
@@ -98,7 +98,8 @@ class LittleStore:
         return Moment(now=Instant(f"2030-01-01T00:00:{next(self._ticks) / 1000:06.3f}Z"), node=NODE)
 
     def open_message(self) -> Message | None:
-        return self._open.now() if self._open and self.control.open_message else None
+        found = self.control.open_message
+        return self._open[found].now() if found else None
 
     # What both must agree on.
 
@@ -205,12 +206,12 @@ class LittleStore:
                 self.approvals[event.approval.id] = event.approval
             case MessageStarted(message=message):
                 self.messages[message.id] = message
-                self._open = OpenMessage(message) if message.finish_reason is None else self._open
+                if message.finish_reason is None:
+                    self._open[message.id] = OpenMessage(message)
             case PartStarted() | PartDelta() | PartUpdated():
-                assert self._open is not None
-                grow(self._open, event)
+                grow(self._open[event.message_id], event)
             case MessageFinished():
-                self._open = None
+                del self._open[event.message_id]
             case SessionRewound():
                 for message_id in event.removed:
                     del self.messages[message_id]

@@ -1,5 +1,6 @@
 """The fold: live and reload are one function, and its laws."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -74,7 +75,7 @@ def test_deltas_split_anywhere_fold_to_the_same(
 ) -> None:
     places = sorted({0, len(text), *(cut % len(text) for cut in cuts)})
     transcript = transcript_of(OPENED, PartStarted(**COMMON, message_id=ANSWER.id, part=part))
-    for start, end in zip(places, places[1:], strict=False):
+    for start, end in itertools.pairwise(places):
         transcript.apply(delta(text[start:end], start))
         if read_between:
             transcript.messages()

@@ -16,7 +16,7 @@ def test_a_run_that_asked_nothing_used_nothing() -> None:
 def test_what_the_provider_says_counts() -> None:
     meter = Meter()
     meter.request(4000)
-    meter.output("many words that are counted otherwise")
+    meter.output(["many words that are counted otherwise"])
     meter.report(TOLD)
     meter.close()
     assert meter.total() == TOLD
@@ -33,8 +33,8 @@ def test_the_last_report_of_a_request_counts() -> None:
 def test_what_nobody_reported_is_counted_and_said_to_be() -> None:
     meter = Meter()
     meter.request(400)
-    meter.reasoning("x" * 40)
-    meter.output("y" * 80)
+    meter.reasoning(["x" * 40])
+    meter.output(["y" * 80])
     assert meter.total() == Usage(
         input_tokens=100, output_tokens=30, reasoning_tokens=10, exact=False
     )
@@ -44,7 +44,7 @@ def test_each_piece_counts_for_at_least_a_token() -> None:
     meter = Meter()
     meter.request(0)
     for _ in range(50):
-        meter.output("a")
+        meter.output(["a"])
     assert meter.total().output_tokens == 50
 
 
@@ -69,7 +69,7 @@ def test_requests_add_up_and_one_guess_makes_the_sum_a_guess() -> None:
     meter.request(4)
     meter.report(TOLD)
     meter.request(400)
-    meter.output("abcd")
+    meter.output(["abcd"])
     meter.close()
     assert meter.total() == Usage(
         input_tokens=200, output_tokens=21, reasoning_tokens=5, exact=False

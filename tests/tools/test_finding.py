@@ -123,7 +123,7 @@ async def test_many_matches_are_capped_with_the_count_of_the_rest(tmp_path: Path
     (desk.folder / "a").write_text("hit\n" * 100)
     said = (await desk.run("search_files", pattern="hit")).splitlines()
     assert said[0] == "a:1: hit"
-    assert said[-1] == "[89 more lines left out: output is capped]"
+    assert said[-1] == "[90 more lines left out: output is capped]"
 
 
 @pytest.mark.parametrize("pattern", ["(", "[", "*", "x{99999999999}", "(?P<a>x)(?P<a>y)"])

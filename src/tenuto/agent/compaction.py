@@ -9,7 +9,7 @@ from tenuto.agent.scribe import Listener
 from tenuto.core.message import Message
 from tenuto.core.run import Reason
 from tenuto.core.usage import CHARACTERS_PER_TOKEN, Meter
-from tenuto.ports.model import Model, ModelRequest, Provider, ProviderError, TextBlock, UserTurn
+from tenuto.ports.model import Model, ModelRequest, Provider, ProviderError
 from tenuto.ports.store import Background
 
 FULL = 0.8
@@ -37,21 +37,13 @@ async def summarise(
     meter: Meter,
 ) -> str:
     """These messages, and the summary of those before them, in short."""
-    turns = build_turns(messages, {})
     request = ModelRequest(
         model=model.id.removeprefix(f"{model.provider}/"),
         system=prompts.with_summary(prompts.CHAT, summary),
-        turns=(*turns[:-1], *_asked(turns[-1:])),
+        turns=build_turns(messages, {}, ask=prompts.SUMMARY),
     )
     listener = Listener(meter)
     await ask(provider, request, meter=meter, taker=listener)
     if not listener.text():
         raise ProviderError(Reason.NO_RESPONSE, "The model gave no summary.")
     return listener.text()
-
-
-def _asked(last: Sequence[object]) -> tuple[UserTurn, ...]:
-    question = TextBlock(text=prompts.SUMMARY)
-    if last and isinstance(last[0], UserTurn):
-        return (UserTurn(blocks=(*last[0].blocks, question)),)
-    return (UserTurn(blocks=(question,)),)

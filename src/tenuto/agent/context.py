@@ -28,24 +28,31 @@ CUT_OFF = {
     "error": "[This reply was cut off here by an error.]",
 }
 UNANSWERED = {
-    ToolState.CANCELLED: "The user stopped this call before it finished.",
+    ToolState.CANCELLED: "This call was stopped before it finished.",
     ToolState.INTERRUPTED: "The server stopped before this call finished; it may have had effects.",
 }
 SHORTENED = "[… this result was shortened to save space; call the tool again if you need it]"
 KEPT_OF_SHORTENED = 200
 
 
-def build_turns(messages: Sequence[Message], files: Mapping[FileId, bytes]) -> tuple[Turn, ...]:
-    """The conversation as a model is told it, ending with something to answer."""
+def build_turns(
+    messages: Sequence[Message], files: Mapping[FileId, bytes], *, ask: str | None = None
+) -> tuple[Turn, ...]:
+    """The conversation as a model is told it, ending with something to answer.
+
+    That is `ask` if it is given, else what the user said or the tools gave, else to go on.
+    """
     turns: list[Turn] = []
     for message in messages:
         if message.role == "user":
             turns.append(_user_turn(message, files))
         else:
             turns.extend(_assistant_turns(message))
+    if ask is not None:
+        turns.append(_said(ask))
     merged = _merge(turns)
-    if merged and isinstance(merged[-1], AssistantTurn):
-        merged.append(UserTurn(blocks=(TextBlock(text=GO_ON),)))
+    if not merged or isinstance(merged[-1], AssistantTurn):
+        merged.append(_said(GO_ON))
     return tuple(merged)
 
 
@@ -71,12 +78,17 @@ def shorten(turns: tuple[Turn, ...], *, to: int) -> tuple[Turn, ...]:
     return tuple(shortened)
 
 
+def _said(text: str) -> UserTurn:
+    return UserTurn(blocks=(TextBlock(text=text),))
+
+
 def _user_turn(message: Message, files: Mapping[FileId, bytes]) -> UserTurn:
     blocks: list[TextBlock | FileBlock] = []
     for part in message.parts:
         match part:
             case TextPart():
-                blocks.append(TextBlock(text=part.text))
+                if part.text.strip():
+                    blocks.append(TextBlock(text=part.text))
             case FilePart() if part.file_id in files:
                 blocks.append(
                     FileBlock(
@@ -107,7 +119,7 @@ def _assistant_turns(message: Message) -> list[Turn]:
             calls.clear()
 
     for part in message.parts:
-        if calls and not isinstance(part, ToolPart):
+        if calls and (not isinstance(part, ToolPart) or _is_taken(part, calls)):
             step()
         match part:
             case TextPart():
@@ -118,7 +130,7 @@ def _assistant_turns(message: Message) -> list[Turn]:
                 calls.append(part)
             case _:
                 raise TypeError(f"an assistant message has no {type(part).__name__}")
-    if cut and reasoning and not text and not calls:
+    if cut and reasoning and not calls and not "".join(text).strip():
         # Nothing but thoughts: they were paid for, and the model should know them.
         text.append("[What you had thought so far: " + "".join(reasoning) + "]")
     step()
@@ -129,13 +141,18 @@ def _assistant_turns(message: Message) -> list[Turn]:
 
 def _step(text: list[str], reasoning: list[str], calls: list[ToolPart]) -> AssistantTurn:
     return AssistantTurn(
-        text="\n\n".join(t for t in text if t),
+        text="\n\n".join(t for t in text if t.strip()),
         reasoning="".join(reasoning),
         calls=tuple(
             ToolCall(id=c.call_id, name=c.name, arguments=c.input_text if _is_whole(c) else "{}")
             for c in calls
         ),
     )
+
+
+def _is_taken(call: ToolPart, calls: list[ToolPart]) -> bool:
+    """Some servers count their calls from one in each answer: the same id means a new step."""
+    return any(other.call_id == call.call_id for other in calls)
 
 
 def _is_whole(call: ToolPart) -> bool:
@@ -162,7 +179,7 @@ def _merge(turns: list[Turn]) -> list[Turn]:
     for turn in turns:
         last = merged[-1] if merged else None
         match turn, last:
-            case AssistantTurn(text="", calls=()), _:
+            case ((AssistantTurn(text="", calls=()) | UserTurn(blocks=())), _):
                 continue
             case UserTurn(), UserTurn():
                 merged[-1] = UserTurn(blocks=last.blocks + turn.blocks)

@@ -1,6 +1,7 @@
 """The scribe turns the pieces of one answer into parts of the message."""
 
 from collections.abc import Sequence
+from itertools import groupby
 
 from tenuto.core.message import Part, ReasoningPart, TextPart, ToolPart
 from tenuto.core.usage import Meter
@@ -34,32 +35,42 @@ class Scribe:
         return self._count > 0
 
     def take(self, pieces: Sequence[Piece]) -> None:
-        for piece in pieces:
-            match piece:
-                case TextPiece():
-                    self._meter.output(piece.text)
-                    self._grow(TextPart, piece.text)
-                case ReasoningPiece():
-                    self._meter.reasoning(piece.text)
-                    self._grow(ReasoningPart, piece.text)
-                case CallStarted():
-                    self._call(piece)
-                case CallPiece():
-                    self._meter.output(piece.text)
-                    self._recorder.grow(self._calls[piece.index].id, piece.text)
-                case UsagePiece():
-                    self._meter.report(piece.usage)
-                case Finished():
-                    self.finished = piece
+        # What came in one read is recorded in one go: under load a read holds many tokens.
+        for kind, group in groupby(pieces, key=type):
+            if kind is TextPiece or kind is ReasoningPiece:
+                texts = [piece.text for piece in group]  # type: ignore[union-attr]
+                self._grow(TextPart if kind is TextPiece else ReasoningPart, texts)
+            else:
+                for piece in group:
+                    self._take_one(piece)
+
+    def _take_one(self, piece: Piece) -> None:
+        match piece:
+            case CallStarted():
+                self._call(piece)
+            case CallPiece():
+                self._meter.output([piece.text])
+                self._recorder.grow(self._calls[piece.index].id, piece.text)
+            case UsagePiece():
+                self._meter.report(piece.usage)
+            case Finished():
+                self.finished = piece
+            case _:
+                raise TypeError(f"cannot take {piece!r}")
 
     def calls(self) -> tuple[ToolPart, ...]:
         """The tool calls of the answer, with all their input."""
         parts = (self._recorder.part(call.id) for call in self._calls.values())
         return tuple(part for part in parts if isinstance(part, ToolPart))
 
-    def _grow(self, kind: type[TextPart] | type[ReasoningPart], text: str) -> None:
+    def _grow(self, kind: type[TextPart] | type[ReasoningPart], texts: list[str]) -> None:
+        text = "".join(texts)
         if not text:
             return
+        if kind is TextPart:
+            self._meter.output(texts)
+        else:
+            self._meter.reasoning(texts)
         if not isinstance(self._current, kind):
             self._current = self._start(kind(id=self._next_id()))
         self._recorder.grow(self._current.id, text)
@@ -93,10 +104,10 @@ class Listener:
         for piece in pieces:
             match piece:
                 case TextPiece():
-                    self._meter.output(piece.text)
+                    self._meter.output([piece.text])
                     self._texts.append(piece.text)
                 case ReasoningPiece():
-                    self._meter.reasoning(piece.text)
+                    self._meter.reasoning([piece.text])
                 case UsagePiece():
                     self._meter.report(piece.usage)
                 case _:

@@ -7,7 +7,7 @@ from tenuto.api.sse import snapshot_frame
 from tenuto.core.run import RunStatus
 from tenuto.core.value import RunId, SessionId, StreamId, WorkspaceId
 from tenuto.engine.tailer import Batch, Frame
-from tenuto.ports.store import RunQuery, SessionQuery
+from tenuto.ports.store import RunQuery, SessionQuery, Snapshot
 
 NO_CURSOR = 0
 
@@ -25,7 +25,7 @@ class Viewing:
         after = self._after(head)
 
         async def take() -> tuple[bytes, int]:
-            return await self._session_snapshot(session_id)
+            return _session_frame(await self._store.snapshot(session_id))
 
         return self._tailer.follow(
             StreamId(session_id),
@@ -41,14 +41,21 @@ class Viewing:
         head = (await self._store.session(run.session_id)).head
         accepted = await self._store.run_accepted_at(run_id)
         after = self._after(head)
+        told = False
 
         async def take() -> tuple[bytes, int]:
-            return await self._session_snapshot(run.session_id)
+            # The run may have ended since we looked: then the snapshot tells it, and no event will.
+            nonlocal told
+            snapshot = await self._store.snapshot(run.session_id)
+            told = all(known.ended for known in snapshot.runs if known.id == run_id)
+            return _session_frame(snapshot)
 
         def shown(frame: Frame) -> bool:
             return frame.run_id == run_id or frame.type in ("snapshot", "session.deleted")
 
         def last(frame: Frame) -> bool:
+            if frame.type == "snapshot":
+                return told
             finished = frame.type == "run.finished" and frame.run_id == run_id
             return finished or frame.type == "session.deleted"
 
@@ -87,18 +94,6 @@ class Viewing:
         after = int(self._cursor)
         return after if after <= head else None
 
-    async def _session_snapshot(self, session_id: SessionId) -> tuple[bytes, int]:
-        snapshot = await self._store.snapshot(session_id)
-        head = snapshot.session.head
-        data: dict[str, object] = {
-            "session_id": session_id,
-            "session": snapshot.session,
-            "messages": snapshot.messages,
-            "runs": snapshot.runs,
-            "approvals": snapshot.approvals,
-        }
-        return snapshot_frame(head, data), head
-
     async def _workspace_snapshot(self, workspace_id: WorkspaceId) -> tuple[bytes, int]:
         # The head first: what happens while we read comes again as events, and does no harm.
         page = await self._store.read(StreamId(workspace_id), after=0, limit=1)
@@ -112,3 +107,15 @@ class Viewing:
             "runs": [r for r in (*running.runs, *queued.runs) if r.session_id in ids],
         }
         return snapshot_frame(page.head, data), page.head
+
+
+def _session_frame(snapshot: Snapshot) -> tuple[bytes, int]:
+    head = snapshot.session.head
+    data: dict[str, object] = {
+        "session_id": snapshot.session.id,
+        "session": snapshot.session,
+        "messages": snapshot.messages,
+        "runs": snapshot.runs,
+        "approvals": snapshot.approvals,
+    }
+    return snapshot_frame(head, data), head

@@ -122,16 +122,17 @@ def compacted(
 def delete(desk: Desk, open_message: Message | None, moment: Moment) -> Change[None]:
     """End everything as `deleted` and close the log. The driver finds itself fenced."""
     change = cancel_session(desk, Reason.DELETED, moment)
-    events, finished = change.events, change.finished
+    events, finished, control = change.events, change.finished, change.control
     if desk.active is not None:
         fence = Fence(run_id=desk.active.id, epoch=desk.control.epoch)
         ending = Ending(status=RunStatus.CANCELLED, reason=Reason.DELETED, usage=desk.active.usage)
-        ended = settle(replace(desk, control=change.control), fence, ending, open_message, moment)
+        ended = settle(replace(desk, control=control), fence, ending, open_message, moment)
         events, finished = ended.events + events, ended.finished + finished
+        control = ended.control
     last = SessionDeleted(session_id=desk.session.id, at=moment.now)
     return Change(
         events=(*events, last),
-        control=replace(change.control, epoch=desk.control.epoch + 1, owner=None),
+        control=replace(control, epoch=control.epoch + 1, owner=None),
         result=None,
         finished=finished,
     )

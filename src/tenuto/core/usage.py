@@ -1,5 +1,7 @@
 """What a run used: told by the provider where it says so, counted where it does not."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from tenuto.core.run import Usage
@@ -28,11 +30,11 @@ class Meter:
         self._open = True
         self._input_characters = input_characters
 
-    def output(self, text: str) -> None:
-        self._output.add(text)
+    def output(self, texts: Sequence[str]) -> None:
+        self._output.add(texts)
 
-    def reasoning(self, text: str) -> None:
-        self._reasoning.add(text)
+    def reasoning(self, texts: Sequence[str]) -> None:
+        self._reasoning.add(texts)
 
     def report(self, usage: Usage) -> None:
         self._reported = usage
@@ -66,9 +68,9 @@ class _Count:
         self.pieces = 0
         self.characters = 0
 
-    def add(self, text: str) -> None:
-        self.pieces += 1
-        self.characters += len(text)
+    def add(self, texts: Sequence[str]) -> None:
+        self.pieces += len(texts)
+        self.characters += sum(map(len, texts))
 
     def tokens(self) -> int:
         # Providers mostly send a token a piece; those that send more are caught by the length.

@@ -22,7 +22,6 @@ TEXT = re.compile(
 )
 CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]+)", re.IGNORECASE)
 LOOK_BYTES = 2048
-PAGE_SECONDS = 10
 ERROR_CHARACTERS = 2000
 
 
@@ -80,7 +79,7 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
                     program=PAGE,
                     request=json.dumps(request),
                     inherited=(file.fileno(),),
-                    seconds=PAGE_SECONDS,
+                    seconds=self.settings.search_seconds,
                     characters=self.settings.output_characters * 2,
                 )
             )

@@ -132,6 +132,8 @@ def _why(error: Exception) -> str:
             # asyncio puts the address into its text; the number says enough.
             number = error.os_error.errno
             return os.strerror(number) if number else "no connection"
+        case aiohttp.InvalidURL():
+            return "it is not a valid address"
         case aiohttp.ServerDisconnectedError() | aiohttp.ClientPayloadError():
             return "the connection broke off"
         case zlib.error():

@@ -128,23 +128,32 @@ def end_all(command: int) -> int:
     if not os.path.exists("/proc/self/stat"):
         return end_group(command)
     started = time.monotonic()
-    met = descendants()
+    met = descendants(set(), set())
     send(met, signal.SIGTERM)
     send(met, signal.SIGCONT)
     while have_children() and time.monotonic() < started + ASK_SECONDS:
         time.sleep(LOOK_SECONDS)
-    while have_children() and time.monotonic() < started + END_SECONDS:
-        frozen = freeze_all()
+    until = started + END_SECONDS
+    while have_children() and time.monotonic() < until:
+        frozen = freeze_all(until)
         send(frozen, signal.SIGKILL)
         met |= frozen
         time.sleep(LOOK_SECONDS)
     return len(met)
 
 
-def freeze_all() -> set[int]:
-    """Stop all descendants: one that is stopped starts no other behind our back."""
+def freeze_all(until: float) -> set[int]:
+    """Stop all descendants: one that is stopped starts no other behind our back.
+
+    We look again at once as long as there are new ones, and only at what we have not judged yet:
+    a process that forks away and dies, over and over, must be met within one such life.
+    """
     frozen: set[int] = set()
-    while new := descendants() - frozen:
+    strangers: set[int] = set()
+    while have_children() and time.monotonic() < until:
+        new = descendants(frozen, strangers)
+        if not new:
+            break
         send(new, signal.SIGSTOP)
         frozen |= new
     return frozen
@@ -167,22 +176,35 @@ def have_children() -> bool:
     return True
 
 
-def descendants() -> set[int]:
-    """Everything below us. What looks dead counts: its other threads may still run."""
-    children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):
-        if name.isdigit() and (parent := parent_of(name)):
-            children.setdefault(parent, []).append(int(name))
-    found: set[int] = set()
-    look = [os.getpid()]
-    while look:
-        below = children.get(look.pop(), [])
-        found.update(below)
-        look.extend(below)
-    return found
+def descendants(known: set[int], strangers: set[int]) -> set[int]:
+    """Everything below us that is not known yet; who is none of ours is added to the strangers.
+
+    What looks dead counts: its other threads may still run. Who has lost a parent while we were
+    reading is neither, until the next look.
+    """
+    us = os.getpid()
+    listed = {int(name) for name in os.listdir("/proc") if name.isdigit()} - known - strangers
+    parents = {pid: parent for pid in listed if (parent := parent_of(pid)) is not None}
+    found = set()
+    for pid in parents:
+        top = top_of(pid, parents, us)
+        if top == us or top in known:
+            found.add(pid)
+        elif top == 0 or top in strangers:
+            strangers.add(pid)
+    return found - {us}
 
 
-def parent_of(pid: str) -> int | None:
+def top_of(pid: int, parents: dict[int, int], us: int) -> int:
+    """The last one that we know of on the way up, or us."""
+    for _ in parents:
+        if pid == us or pid not in parents:
+            break
+        pid = parents[pid]
+    return pid
+
+
+def parent_of(pid: int) -> int | None:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return int(file.read().rpartition(b")")[2].split()[1])

@@ -10,7 +10,7 @@ class ToolSettings(Value):
     """How long a command may take if the call does not say."""
     shell_seconds_max: float = 600
     search_seconds: float = 20
-    """How long listing and searching may take; what was found by then is the result."""
+    """How long listing, searching, and making text of a page may take."""
     fetch_seconds: float = 30
     """For the whole of a fetch, redirects included."""
     fetch_bytes: int = 5_000_000

@@ -11,8 +11,8 @@ from tenuto.storage.sqlite.connection import connect
 PASSIVE_PAGES = 1_000
 """A WAL that grew by this much since the last time is worth a passive checkpoint."""
 RESTART_PAGES = 4_000
-"""Under steady load a passive checkpoint never catches up quite; a WAL this long makes the
-writer wait, once, so that the file starts over."""
+"""Under steady load this thread never catches up quite. Past this length the writer copies the
+last few pages itself, between two groups, and its next commit starts the file over."""
 IDLE_SECONDS = 30.0
 """After so long without a commit, a long WAL is cut off; a short one is left alone."""
 
@@ -27,6 +27,8 @@ class Checkpointer:
         self._pages = 0
         self._done_at = 0
         self._stopping = False
+        self.last_pages_left = False
+        """True when only pages that the writer has just written are left to copy."""
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="tenuto-checkpoint", daemon=True)
         self._thread.start()
@@ -69,8 +71,6 @@ class Checkpointer:
                 return
             pages, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
             self._done_at = max(pages, 0)
-            if pages >= RESTART_PAGES:
-                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_RESTART)
-                self._done_at = 0
+            self.last_pages_left = pages >= RESTART_PAGES
         finally:
             connection.close()

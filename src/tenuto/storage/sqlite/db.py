@@ -38,7 +38,7 @@ class Database:
         await anyio.to_thread.run_sync(self._prepare)
         sql = load_queries()
         self._checkpointer = Checkpointer(self._path)
-        self._writer = Writer(self._path, sql, self._sink, on_wal=self._checkpointer.grew)
+        self._writer = Writer(self._path, sql, self._sink, self._checkpointer)
         self._readers = Readers(self._path, sql)
         try:
             # The first read finds a file whose header is sound and whose pages are not.

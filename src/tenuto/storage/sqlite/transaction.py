@@ -49,5 +49,9 @@ class Transaction:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
+    def checkpoint(self) -> None:
+        """Between transactions: copy what the WAL has into the file, waiting for nobody."""
+        self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+
     def close(self) -> None:
         self._connection.close()

@@ -14,6 +14,7 @@ from tenuto.core.error import StorageTrouble
 from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId, Value
 from tenuto.ports.store import Sink
+from tenuto.storage.sqlite.checkpointer import Checkpointer
 from tenuto.storage.sqlite.connection import writer
 from tenuto.storage.sqlite.transaction import Transaction
 from tenuto.storage.sqlite.trouble import STILL_USABLE, explained
@@ -60,12 +61,12 @@ class Writer:
     """
 
     def __init__(
-        self, path: Path, sql: Mapping[str, str], sink: Sink, *, on_wal: Callable[[int], None]
+        self, path: Path, sql: Mapping[str, str], sink: Sink, checkpointer: Checkpointer
     ) -> None:
         self._path = path
         self._sql = sql
         self._sink = sink
-        self._on_wal = on_wal
+        self._checkpointer = checkpointer
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._transaction: Transaction | None = None
@@ -100,6 +101,8 @@ class Writer:
             if jobs:
                 outcomes = self._write_group(jobs)
                 self._loop.call_soon_threadsafe(self._deliver, outcomes)
+            if self._checkpointer.last_pages_left:
+                self._copy_last_pages()
         self._drop_connection()
 
     def _next_group(self) -> list[_Job | None]:
@@ -149,8 +152,16 @@ class Writer:
         return self._transaction
 
     def _wal_grew(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
-        self._on_wal(pages)
+        self._checkpointer.grew(pages)
         return apsw.SQLITE_OK
+
+    def _copy_last_pages(self) -> None:
+        self._checkpointer.last_pages_left = False
+        try:
+            self._connected().checkpoint()
+        except apsw.Error as error:
+            # Everything is safe in the WAL; it only stays longer for now.
+            log.warning("the checkpoint has to wait: %s", error)
 
     def _recover(self, error: Exception) -> None:
         """Leave nothing of the failed group behind; the next one starts clean."""

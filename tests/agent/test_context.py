@@ -1,0 +1,214 @@
+"""What a model is told of cut-off answers, unfinished calls, files and steers."""
+
+from typing import Any
+
+import pytest
+
+from tenuto.agent.context import GO_ON, build_turns, files_of, shorten
+from tenuto.core.message import FilePart, ReasoningPart, TextPart, ToolPart, ToolState
+from tenuto.core.run import InputFile, InputText
+from tenuto.core.value import CallId, FileId, PartId
+from tenuto.ports.model import AssistantTurn, FileBlock, TextBlock, ToolCall, ToolTurn, UserTurn
+from tests.agent.scripted import Talk
+
+
+def text(words: str) -> TextPart:
+    return TextPart(id=PartId(f"text {words}"), text=words)
+
+
+def thought(words: str) -> ReasoningPart:
+    return ReasoningPart(id=PartId(f"thought {words}"), text=words)
+
+
+def call(name: str = "shell", number: int = 1, **fields: Any) -> ToolPart:
+    known = {"input": {"a": 1}, "input_text": '{"a":1}', "state": ToolState.DONE, **fields}
+    return ToolPart(
+        id=PartId(f"{name} {number}"),
+        call_id=CallId(f"call_{number}"),
+        name=name,
+        **known,
+    )
+
+
+def user(*words: str) -> UserTurn:
+    return UserTurn(blocks=tuple(TextBlock(text=word) for word in words))
+
+
+def test_a_plain_conversation_is_told_as_it_was() -> None:
+    talk = Talk().user("Hi").answer(text("Hello.")).user("Bye")
+    assert build_turns(talk.messages, {}) == (
+        user("Hi"),
+        AssistantTurn(text="Hello."),
+        user("Bye"),
+    )
+
+
+@pytest.mark.failure(7)
+@pytest.mark.parametrize(
+    ("finish", "note"),
+    [
+        ("cancelled", "[The user stopped this reply here.]"),
+        ("interrupted", "[This reply was cut off here because the server stopped.]"),
+        ("error", "[This reply was cut off here by an error.]"),
+    ],
+)
+def test_what_was_cut_off_is_kept_and_said_to_be(finish: str, note: str) -> None:
+    talk = Talk().user("Hi").answer(text("Hel"), finish=finish).user("Again")
+    assert build_turns(talk.messages, {})[1] == AssistantTurn(text=f"Hel\n\n{note}")
+
+
+def test_an_answer_that_never_began_is_said_to_have_been_stopped() -> None:
+    talk = Talk().user("Hi").answer(finish="cancelled").user("Again")
+    assert build_turns(talk.messages, {})[1] == AssistantTurn(
+        text="[The user stopped this reply here.]"
+    )
+
+
+@pytest.mark.failure(3)
+def test_thoughts_alone_are_kept_as_words_when_they_were_cut_off() -> None:
+    talk = Talk().user("Hi").answer(thought("They greet "), thought("me"), finish="cancelled")
+    turn = build_turns(talk.user("Again").messages, {})[1]
+    assert isinstance(turn, AssistantTurn)
+    assert "They greet me" in turn.text
+    assert "stopped" in turn.text
+
+
+def test_thoughts_beside_words_stay_thoughts() -> None:
+    talk = Talk().user("Hi").answer(thought("They greet."), text("Hello.")).user("Bye")
+    assert build_turns(talk.messages, {})[1] == AssistantTurn(
+        text="Hello.", reasoning="They greet."
+    )
+
+
+def test_each_step_is_a_turn_with_its_calls_and_their_results() -> None:
+    talk = (
+        Talk()
+        .user("Look")
+        .answer(
+            text("First."),
+            call(number=1, output="one"),
+            call(number=2, output="two"),
+            text("Then."),
+            call("read_file", 3, output="three"),
+            text("Done."),
+        )
+    )
+    arguments = '{"a":1}'
+    assert build_turns(talk.user("Thanks").messages, {}) == (
+        user("Look"),
+        AssistantTurn(
+            text="First.",
+            calls=(
+                ToolCall(id=CallId("call_1"), name="shell", arguments=arguments),
+                ToolCall(id=CallId("call_2"), name="shell", arguments=arguments),
+            ),
+        ),
+        ToolTurn(call_id=CallId("call_1"), name="shell", output="one"),
+        ToolTurn(call_id=CallId("call_2"), name="shell", output="two"),
+        AssistantTurn(
+            text="Then.",
+            calls=(ToolCall(id=CallId("call_3"), name="read_file", arguments=arguments),),
+        ),
+        ToolTurn(call_id=CallId("call_3"), name="read_file", output="three"),
+        AssistantTurn(text="Done."),
+        user("Thanks"),
+    )
+
+
+@pytest.mark.failure(4)
+@pytest.mark.parametrize(
+    ("state", "fields", "output"),
+    [
+        ("done", {"output": "x"}, "x"),
+        ("done", {"output": None}, ""),
+        ("failed", {"error": "No such file."}, "No such file."),
+        ("denied", {"error": "The user did not allow this."}, "The user did not allow this."),
+        ("cancelled", {}, "This call was stopped before it finished."),
+        (
+            "cancelled",
+            {"output": "half"},
+            "This call was stopped before it finished. Its output so far:\nhalf",
+        ),
+        (
+            "interrupted",
+            {},
+            "The server stopped before this call finished; it may have had effects.",
+        ),
+    ],
+)
+def test_every_call_has_one_result_whatever_became_of_it(
+    state: str, fields: dict[str, Any], output: str
+) -> None:
+    talk = Talk().user("Go").answer(call(state=ToolState(state), **fields)).user("And?")
+    _, asked, result, _ = build_turns(talk.messages, {})
+    assert isinstance(asked, AssistantTurn) and len(asked.calls) == 1
+    assert isinstance(result, ToolTurn)
+    assert (result.output, result.failed) == (output, state != "done")
+
+
+@pytest.mark.failure(4)
+def test_a_call_whose_input_was_cut_off_is_told_with_valid_arguments() -> None:
+    half = call(input=None, input_text='{"comm', state=ToolState.CANCELLED)
+    turns = build_turns(Talk().user("Go").answer(half, finish="cancelled").messages, {})
+    assert isinstance(turns[1], AssistantTurn)
+    assert turns[1].calls[0].arguments == "{}"
+
+
+def test_the_same_id_in_two_steps_makes_two_calls_with_a_result_each() -> None:
+    talk = Talk().user("Go").answer(call(output="one"), call(output="two"))
+    turns = build_turns(talk.messages, {})
+    assert [type(turn).__name__ for turn in turns] == [
+        "UserTurn",
+        "AssistantTurn",
+        "ToolTurn",
+        "AssistantTurn",
+        "ToolTurn",
+    ]
+
+
+def test_an_answer_at_the_end_is_asked_to_go_on() -> None:
+    talk = Talk().user("Hi").answer(text("Hel"), finish="interrupted")
+    assert build_turns(talk.messages, {})[-1] == user(GO_ON)
+
+
+def test_after_a_summary_of_everything_there_is_still_something_to_answer() -> None:
+    assert build_turns([], {}) == (user(GO_ON),)
+
+
+def test_a_steer_is_told_where_it_was_said() -> None:
+    talk = Talk().user("Go").answer(text("Going."), call(output="x"), finish="steered")
+    talk.user("Left!").answer(finish=None)
+    *_, result, steer = build_turns(talk.messages[:-1], {})
+    assert isinstance(result, ToolTurn)
+    assert steer == user("Left!")
+
+
+def test_prompts_in_a_row_become_one_turn() -> None:
+    assert build_turns(Talk().user("One").user("Two").messages, {}) == (user("One", "Two"),)
+
+
+def test_files_go_along_and_missing_ones_are_said_to_be_gone() -> None:
+    def file(name: str) -> InputFile:
+        return InputFile(file_id=FileId(name), name=f"{name}.txt", media_type="text/plain", size=1)
+
+    talk = Talk().user([InputText(text="Read"), file("kept"), file("gone")])
+    assert files_of(talk.messages) == {"kept", "gone"}
+    assert build_turns(talk.messages, {FileId("kept"): b"x"}) == (
+        UserTurn(
+            blocks=(
+                TextBlock(text="Read"),
+                FileBlock(name="kept.txt", media_type="text/plain", content=b"x"),
+                TextBlock(text="[The file gone.txt is no longer there.]"),
+            )
+        ),
+    )
+    assert isinstance(talk.messages[0].parts[1], FilePart)
+
+
+def test_old_results_are_shortened_first_and_it_is_said() -> None:
+    talk = Talk().user("Go")
+    talk.answer(call(number=1, output="a" * 1000), text("Next."), call(number=2, output="b" * 1000))
+    shorter = shorten(build_turns(talk.messages, {}), to=1500)
+    first, second = (turn.output for turn in shorter if isinstance(turn, ToolTurn))
+    assert first.startswith("a" * 200) and "shortened" in first and len(first) < 400
+    assert second == "b" * 1000

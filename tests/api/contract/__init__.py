@@ -1,0 +1,1 @@
+"""The contract from outside: what any client can rely on, call by call."""

@@ -1,0 +1,145 @@
+"""A server and the model that it asks, in the words of the contract: plain JSON, no client."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from tests.api.contract.schema import Document
+from tests.support.model_server import Exchange, ModelServer
+from tests.support.raw import Answer, RawApi
+from tests.support.server import TenutoServer
+
+Json = dict[str, Any]
+
+
+class Api(RawApi):
+    """Checks every answer against the server's own description."""
+
+    document: Document | None = None
+
+    async def call(
+        self, method: str, path: str, body: Any = None, *, headers: dict[str, str] | None = None
+    ) -> Answer:
+        answer = await super().call(method, path, body, headers=headers)
+        if self.document is None:
+            self.document = Document(await self.get_unchecked("/openapi.json"))
+        self.document.check(method, path, answer.status, answer.body)
+        return answer
+
+    async def get_unchecked(self, path: str) -> Any:
+        return (await super().call("GET", path)).body
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        data: bytes,
+        *,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        """These very bytes as the body."""
+        sent = {
+            "Authorization": f"Bearer {self.token}",
+            "Content-Type": "application/json",
+            **(headers or {}),
+        }
+        async with (
+            aiohttp.ClientSession() as http,
+            http.request(method, self.url + path, data=data, headers=sent) as response,
+        ):
+            decoded = await response.json(content_type=None) if await response.read() else None
+            return Answer(response.status, decoded, dict(response.headers))
+
+    async def upload(
+        self, content: bytes, name: str, media_type: str, *, headers: dict[str, str] | None = None
+    ) -> Answer:
+        form = aiohttp.FormData()
+        form.add_field("file", content, filename=name, content_type=media_type)
+        sent = {"Authorization": f"Bearer {self.token}", **(headers or {})}
+        async with (
+            aiohttp.ClientSession() as http,
+            http.post(self.url + "/api/files", data=form, headers=sent) as response,
+        ):
+            return Answer(response.status, await response.json(), dict(response.headers))
+
+
+class House:
+    def __init__(self, model: ModelServer, server: TenutoServer) -> None:
+        self.model = model
+        self.server = server
+        self.api = Api(server.url, server.token)
+
+    async def session(self, **fields: Any) -> str:
+        answer = await self.api.post("/api/sessions", fields)
+        assert answer.status == 201, answer
+        found: str = answer.body["id"]
+        return found
+
+    async def prompt(self, session_id: str, input: Any = "hi", **fields: Any) -> Json:
+        """The accepted run."""
+        body = {"input": input, **fields}
+        answer = await self.api.post(f"/api/sessions/{session_id}/runs", body)
+        assert answer.status == 202, answer
+        run: Json = answer.body
+        return run
+
+    async def held(self, session_id: str, input: Any = "hi", **fields: Any) -> tuple[Json, Exchange]:
+        """A prompt, and the request that the model got for it."""
+        run = await self.prompt(session_id, input, **fields)
+        return run, await self.model.next_request()
+
+    async def answered(self, session_id: str, input: Any, answer: str, **fields: Any) -> Json:
+        """A prompt, answered; the run as it ended."""
+        run, exchange = await self.held(session_id, input, **fields)
+        await exchange.say(answer)
+        return await self.ended(run["id"])
+
+    async def ended(self, run_id: str) -> Json:
+        async with self.api.sse(f"/api/runs/{run_id}/events") as stream:
+            await stream.to_the_end()
+        return await self.run(run_id)
+
+    async def run(self, run_id: str) -> Json:
+        run: Json = await self.api.get(f"/api/runs/{run_id}")
+        return run
+
+    async def messages(self, session_id: str) -> list[Json]:
+        found: list[Json] = (await self.api.get(f"/api/sessions/{session_id}/messages"))["messages"]
+        return found
+
+    async def texts(self, session_id: str) -> list[str]:
+        """What each message says."""
+        return [
+            "".join(part.get("text", "") for part in message["parts"])
+            for message in await self.messages(session_id)
+        ]
+
+    async def tidy(self) -> None:
+        """Stop what a test left behind, so that the next one finds an idle house."""
+        for status in ("running", "queued"):
+            for run in (await self.api.get(f"/api/runs?status={status}&limit=200"))["runs"]:
+                await self.api.post(f"/api/sessions/{run['session_id']}/cancel")
+        self.model.forget()
+
+
+@asynccontextmanager
+async def open_house(folder: Path, env: Mapping[str, str]) -> AsyncIterator[House]:
+    async with (
+        ModelServer() as model,
+        TenutoServer(folder, model_url=model.url, env=env) as server,
+    ):
+        yield House(model, server)
+
+
+def refused(answer: Answer, status: int, code: str) -> str:
+    """The answer is a problem of this kind; what it says of it."""
+    assert answer.status == status, answer
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.body.keys() == {"type", "title", "status", "code", "detail"}
+    assert (answer.body["status"], answer.body["code"]) == (status, code)
+    detail: str = answer.body["detail"]
+    assert detail and "Traceback" not in detail and "site-packages" not in detail
+    return detail
