@@ -66,6 +66,7 @@ def serve(settings: Settings) -> int:
     keys = [provider.api_key for provider in settings.providers if provider.api_key]
     logs.configure(settings, [token, *keys])
     try:
+        sys.setswitchinterval(0.0002)
         uvloop.run(_serve(settings, token))
     except StorageTrouble as trouble:
         click.echo(f"tenuto: {trouble}", err=True)

@@ -77,8 +77,8 @@ async def test_runs_share_neither_folder_nor_environment(
     change = 'pwd; echo "was [$COLOUR]"; export COLOUR={0}; echo {0} > mine; cd /; umask 077; pwd'
     for name, exchange in (await held(model, list(sessions))).items():
         await call_tool(exchange, "shell", command=change.format(name))
-    for name, exchange in (await held(model, list(sessions))).items():
-        look = 'pwd; echo "[$COLOUR]"; cat mine'
+    look = 'pwd; echo "[$COLOUR]"; cat mine'
+    for exchange in (await held(model, list(sessions))).values():
         await call_tool(exchange, "shell", call_id="call_2", command=look)
     for exchange in (await held(model, list(sessions))).values():
         await exchange.say("done")
@@ -86,8 +86,8 @@ async def test_runs_share_neither_folder_nor_environment(
         assert (await runs[name].wait()).status == "completed"
         folder = (tmp_path / name).resolve()
         first, second = [part.output for part in _tools((await session.messages()).messages)]
-        assert first == f"{folder}\nwas []\n/\n"
-        assert second == f"{folder}\n[]\n{name}\n"
+        assert first == f"{folder}\nwas []\n/"
+        assert second == f"{folder}\n[]\n{name}"
 
 
 @pytest.mark.failure(48)
@@ -168,8 +168,8 @@ async def test_no_answer_no_tool_and_no_log_shows_a_key(
     failed = await run.wait()
     assert failed.status == "failed" and failed.error is not None
     shown = [repr(failed), repr(await session.messages()), repr(await read_log(raw, session.id))]
-    for path in ("/api/models", "/api/sessions", "/api/runs", "/api/workspaces", "/openapi.json"):
-        shown.append(repr(await raw.get(path)))
+    paths = ("/api/models", "/api/sessions", "/api/runs", "/api/workspaces", "/openapi.json")
+    shown += [repr(await raw.get(path)) for path in paths]
     shown += [await raw.text("/metrics"), await raw.text("/docs"), server.log()]
     # The start-up line with its login address is for whoever started the server.
     shown[-1] = shown[-1].replace(f"/login?token={server.token}", "")

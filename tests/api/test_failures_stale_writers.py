@@ -33,7 +33,7 @@ async def test_what_an_interrupted_worker_still_says_does_not_reach_the_log(
     with suppress(ClientGone):
         for _ in range(200):
             await late.text("LATE ")
-            await anyio.sleep(0)
+            await anyio.sleep(0.001)
     await (await model.next_request()).say("new words")
     assert (await new.wait()).status == "completed"
     ended = await old.wait()

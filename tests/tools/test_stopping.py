@@ -1,6 +1,7 @@
 """Stopped is stopped: of a shell command nothing is left, whatever it does and whoever dies."""
 
 import asyncio
+import fcntl
 import os
 import subprocess
 import sys
@@ -68,11 +69,14 @@ TOOL_IN_A_SERVER = """
 async def test_after_a_cancel_nothing_of_the_command_is_left(
     desk: Desk, mark: str, kind: str
 ) -> None:
+    lock = desk.folder / "lock"
+    command = f"exec 9>{lock}; flock 9; {HOSTILE[kind]}".replace("MARK", mark)
     async with anyio.create_task_group() as group:
-        group.start_soon(_shell, desk, HOSTILE[kind].replace("MARK", mark))
+        group.start_soon(_shell, desk, command)
         await desk.hears("up")
-        await until(lambda: alive(mark) != [])
+        assert _is_held(lock)
         group.cancel_scope.cancel()
+    assert not _is_held(lock)
     assert alive(mark) == []
 
 
@@ -187,6 +191,16 @@ async def _search(desk: Desk, pattern: str) -> None:
 async def _with_time(desk: Desk, command: str, seconds: float, kind: str) -> None:
     with anyio.move_on_after(seconds if kind == "scope" else 1000):
         await desk.run("shell", command=command)
+
+
+def _is_held(lock: Path) -> bool:
+    """Whether any descendant lives: all inherit the lock, and none can hide from it by moving."""
+    with lock.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def _has_children() -> bool:

@@ -21,6 +21,7 @@ T = TypeVar("T")
 MULTIPART_OVERHEAD = 64 * 1024
 LONGEST_KEY = 255
 MOST_ROWS = 200
+NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Call:
@@ -44,7 +45,7 @@ class Call:
         given = self.query("limit")
         if given is None:
             return 50
-        if not given.isdecimal() or not 1 <= int(given) <= MOST_ROWS:
+        if not given.isdecimal() or len(given) > 3 or not 1 <= int(given) <= MOST_ROWS:
             raise InvalidInput(f"limit must be a number from 1 to {MOST_ROWS}")
         return int(given)
 
@@ -63,8 +64,10 @@ class Call:
         try:
             return msgspec.json.decode(raw or b"{}", type=kind)
         except msgspec.ValidationError as error:
+            # The shape may be wrong before the end is reached; what is no JSON at all comes first.
+            _must_be_json(raw)
             raise InvalidInput(str(error)) from None
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except NOT_JSON as error:
             raise Unreadable(f"the body is not valid JSON: {error}") from None
 
     async def upload(self) -> tuple[str, str, bytes]:
@@ -118,9 +121,16 @@ def answer(value: Any, *, status: int = 200, headers: dict[str, str] | None = No
     return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
 
 
+def _must_be_json(raw: bytes) -> None:
+    try:
+        msgspec.json.decode(raw)
+    except NOT_JSON as error:
+        raise Unreadable(f"the body is not valid JSON: {error}") from None
+
+
 def _canonical(sent: bytes) -> bytes:
     """The same JSON written differently is the same request."""
     try:
         return msgspec.json.encode(msgspec.json.decode(sent), order="deterministic")
-    except msgspec.DecodeError:
+    except NOT_JSON:
         return sent

@@ -2,14 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+from msgspec import Meta
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call
 
 Handler = Callable[[Call], Awaitable[ASGIApp]]
 EVENTS = "text/event-stream"
+ModelName = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -115,10 +115,15 @@ def _answers(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     codes = [*endpoint.codes, *OF_EVERY_CALL]
     if endpoint.takes is not None:
         codes += ["invalid_input", "payload_too_large"]
+    if endpoint.query:
+        codes.append("invalid_input")
+    problem = {"application/problem+json": {"schema": schemas[str(Problem)]}}
     for status in sorted({STATUS[code] for code in codes}):
         named = ", ".join(sorted({code for code in codes if STATUS[code] == status}))
-        problem = {"application/problem+json": {"schema": schemas[str(Problem)]}}
         answers[str(status)] = {"description": named, "content": problem}
+    if endpoint.takes not in (None, bytes):
+        unreadable = "invalid_input: the body is not JSON"
+        answers["400"] = {"description": unreadable, "content": problem}
     return answers
 
 

@@ -89,7 +89,7 @@ class Viewing:
         """Where to go on; None: the cursor cannot be used, or asks for a snapshot."""
         if self._cursor is None:
             return NO_CURSOR
-        if not (self._cursor.isascii() and self._cursor.isdecimal()):
+        if not (self._cursor.isascii() and self._cursor.isdecimal()) or len(self._cursor) > 18:
             return None
         after = int(self._cursor)
         return after if after <= head else None

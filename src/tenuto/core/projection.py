@@ -25,7 +25,7 @@ from tenuto.core.event import (
     SessionUpdated,
 )
 from tenuto.core.message import Message, Part, ReasoningPart, TextPart, ToolPart
-from tenuto.core.run import Run
+from tenuto.core.run import Reason, Run
 from tenuto.core.session import Session, SessionState
 from tenuto.core.value import MessageId, PartId, RunId
 
@@ -127,7 +127,10 @@ def session_after(session: Session, event: Event) -> Session:
         case RunStarted(run=run):
             changed = replace(session, queued=session.queued - 1, active_run=run.id)
         case RunFinished(run=run):
-            changed = replace(session, usage=session.usage + run.usage, updated_at=event.at)
+            # An ending that only repairs what a crash left is no activity: it moves nothing up.
+            repaired = run.reason is Reason.SERVER_CRASHED
+            at = session.updated_at if repaired else event.at
+            changed = replace(session, usage=session.usage + run.usage, updated_at=at)
             if session.active_run == run.id:
                 changed = replace(changed, active_run=None)
             elif run.started_at is None:

@@ -188,7 +188,9 @@ class Tailer:
                 return (await _snapshot_frame(snapshot),)
         except NotFound:
             return None
-        if recent.head is None and len(page.events) < PAGE:
+        # A page may be short only because its events are large.
+        whole = not page.events or page.events[-1].seq >= page.head
+        if recent.head is None and whole:
             recent.head = page.head
         return tuple(
             Frame(seq=e.seq, type=e.type, run_id=e.run_id, data=self._encode(e))

@@ -60,7 +60,7 @@ class Toolbox:
             raise ToolFailed(f"There is no tool {part.name!r}. The tools are: {names}.")
         try:
             arguments = msgspec.json.decode(part.input_text or "{}")
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, RecursionError) as error:
             raise ToolFailed(f"The arguments are not valid JSON: {error}") from None
         if not isinstance(arguments, dict):
             raise ToolFailed("The arguments must be a JSON object.")

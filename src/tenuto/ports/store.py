@@ -118,6 +118,7 @@ class Log(Protocol):
     async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
         """Stored events with a seq above `after`, oldest first. NotFound if there is no such log.
 
+        At most `limit`, and fewer when they are large; none only if there is none.
         A deleted session's log can be read to its `session.deleted` until it is purged.
         """
 

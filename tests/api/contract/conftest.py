@@ -42,7 +42,7 @@ def api(house: House) -> Api:
 
 
 @pytest.fixture
-def model(house: House) -> ModelServer:  # type: ignore[override]
+def model(house: House) -> ModelServer:
     return house.model
 
 

@@ -1,5 +1,6 @@
 """A server and the model that it asks, in the words of the contract: plain JSON, no client."""
 
+import io
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -48,7 +49,7 @@ class Api(RawApi):
         }
         async with (
             aiohttp.ClientSession() as http,
-            http.request(method, self.url + path, data=data, headers=sent) as response,
+            http.request(method, self.url + path, data=io.BytesIO(data), headers=sent) as response,
         ):
             decoded = await response.json(content_type=None) if await response.read() else None
             return Answer(response.status, decoded, dict(response.headers))
@@ -66,8 +67,15 @@ class Api(RawApi):
             return Answer(response.status, await response.json(), dict(response.headers))
 
 
+class HeldModel(ModelServer):
+    def forget(self) -> None:
+        """Leave the requests that no test has taken."""
+        while not self._waiting.empty():
+            self._waiting.get_nowait()
+
+
 class House:
-    def __init__(self, model: ModelServer, server: TenutoServer) -> None:
+    def __init__(self, model: HeldModel, server: TenutoServer) -> None:
         self.model = model
         self.server = server
         self.api = Api(server.url, server.token)
@@ -86,10 +94,18 @@ class House:
         run: Json = answer.body
         return run
 
-    async def held(self, session_id: str, input: Any = "hi", **fields: Any) -> tuple[Json, Exchange]:
+    async def held(
+        self, session_id: str, input: Any = "hi", **fields: Any
+    ) -> tuple[Json, Exchange]:
         """A prompt, and the request that the model got for it."""
         run = await self.prompt(session_id, input, **fields)
-        return run, await self.model.next_request()
+        return run, await self.request()
+
+    async def request(self) -> Exchange:
+        """The next request to the model; one that an earlier test gave up does not count."""
+        while (exchange := await self.model.next_request()).ended != "open":
+            pass
+        return exchange
 
     async def answered(self, session_id: str, input: Any, answer: str, **fields: Any) -> Json:
         """A prompt, answered; the run as it ended."""
@@ -128,7 +144,7 @@ class House:
 @asynccontextmanager
 async def open_house(folder: Path, env: Mapping[str, str]) -> AsyncIterator[House]:
     async with (
-        ModelServer() as model,
+        HeldModel() as model,
         TenutoServer(folder, model_url=model.url, env=env) as server,
     ):
         yield House(model, server)

@@ -3,7 +3,7 @@
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import Endpoint
+from tenuto.api.endpoint import Endpoint, ModelName
 from tenuto.api.routes.runs import accepted
 from tenuto.core.run import Input, Run
 from tenuto.core.session import Session
@@ -14,14 +14,14 @@ BUSY = ("not_found", "session_busy")
 
 
 class Retry(Value, forbid_unknown_fields=True):
-    model: str | None = None
+    model: ModelName | None = None
     """None: the session's."""
 
 
 class Edit(Value, forbid_unknown_fields=True):
     message_id: MessageId
     input: Input
-    model: str | None = None
+    model: ModelName | None = None
     """None: the session's."""
 
 
@@ -130,6 +130,6 @@ ENDPOINTS = (
         tag="history",
         summary="Put a summary in place of the messages, for the model; answers when it is done",
         gives=Compacted,
-        codes=(*BUSY, "shutting_down"),
+        codes=(*BUSY, "model_not_found", "idempotency_mismatch", "shutting_down"),
     ),
 )

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import EVENTS, Endpoint
+from tenuto.api.endpoint import EVENTS, Endpoint, ModelName
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.editing import QueueEdit
@@ -20,7 +20,7 @@ from tenuto.ports.store import RunPage, RunQuery
 
 class PromptBody(Value, forbid_unknown_fields=True):
     input: Input
-    model: str | None = None
+    model: ModelName | None = None
     mode: Literal["agent", "chat"] = "agent"
     when_busy: WhenBusy = WhenBusy.QUEUE
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
@@ -206,6 +206,13 @@ ENDPOINTS = (
         summary="Go on from the kept partial of the session's last run",
         gives=Run,
         status=202,
-        codes=("not_found", "session_busy", "not_last", "idempotency_mismatch", "shutting_down"),
+        codes=(
+            "not_found",
+            "session_busy",
+            "not_last",
+            "model_not_found",
+            "idempotency_mismatch",
+            "shutting_down",
+        ),
     ),
 )

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import EVENTS, Endpoint
+from tenuto.api.endpoint import EVENTS, Endpoint, ModelName
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.message import Message
@@ -24,13 +24,13 @@ Title = Annotated[str, Meta(max_length=500)]
 class SessionDraft(Value, forbid_unknown_fields=True):
     workspace: WorkspaceId | None = None
     title: Title | None = None
-    model: str | None = None
+    model: ModelName | None = None
     system: str | None = None
 
 
 class SessionChange(Value, forbid_unknown_fields=True):
     title: Title | UnsetType = UNSET
-    model: str | UnsetType | None = UNSET
+    model: ModelName | UnsetType | None = UNSET
     pinned: bool | UnsetType = UNSET
     archived: bool | UnsetType = UNSET
     draft: str | UnsetType = UNSET

@@ -7,6 +7,7 @@ from pathlib import Path
 import apsw
 
 from tenuto.storage.sqlite.connection import connect
+from tenuto.storage.sqlite.transaction import Transaction
 
 PASSIVE_PAGES = 1_000
 """A WAL that grew by this much since the last time is worth a passive checkpoint."""
@@ -27,8 +28,8 @@ class Checkpointer:
         self._pages = 0
         self._done_at = 0
         self._stopping = False
-        self.last_pages_left = False
-        """True when only pages that the writer has just written are left to copy."""
+        self._last_pages_left = False
+        self._turn = threading.Lock()
         self._wake = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="tenuto-checkpoint", daemon=True)
         self._thread.start()
@@ -40,6 +41,19 @@ class Checkpointer:
         self._pages = pages
         if pages - self._done_at >= PASSIVE_PAGES:
             self._wake.set()
+
+    def finish(self, writer: Transaction) -> None:
+        """The writer's offer between two groups: it copies the last pages if only they are left."""
+        if not self._last_pages_left or not self._turn.acquire(blocking=False):
+            return
+        try:
+            self._last_pages_left = False
+            writer.checkpoint()
+        except apsw.Error as error:
+            # Everything is safe in the WAL; it only stays longer for now.
+            log.warning("the checkpoint has to wait: %s", error)
+        finally:
+            self._turn.release()
 
     def stop(self) -> None:
         """Blocks until a checkpoint under way has ended."""
@@ -55,7 +69,8 @@ class Checkpointer:
             if self._stopping:
                 return
             try:
-                self._checkpoint(idle=not woken)
+                with self._turn:
+                    self._checkpoint(idle=not woken)
             except apsw.Error as error:
                 # The data is safe in the WAL; the next commits call again.
                 log.warning("the checkpoint has to wait: %s", error)
@@ -71,6 +86,6 @@ class Checkpointer:
                 return
             pages, _ = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
             self._done_at = max(pages, 0)
-            self.last_pages_left = pages >= RESTART_PAGES
+            self._last_pages_left = pages >= RESTART_PAGES
         finally:
             connection.close()

@@ -17,10 +17,13 @@ from tenuto.storage.plan import created, plan
 from tenuto.storage.sqlite.db import Database
 from tenuto.storage.sqlite.projecting import insert_events, write_plan
 from tenuto.storage.sqlite.rows import desk, encode, stored_events
-from tenuto.storage.sqlite.transaction import Transaction
+from tenuto.storage.sqlite.transaction import Row, Transaction
 from tenuto.storage.sqlite.writer import Written
 
 T = TypeVar("T")
+
+PAGE_BYTES = 256 * 1024
+"""A page ends once it is this large: one that is not fetched must not cost much memory."""
 
 
 class SqliteDesks:
@@ -121,7 +124,13 @@ def _append(
 
 def _page(tx: Transaction, stream: StreamId, after: int, limit: int) -> Page:
     head, folded = _log(tx, stream)
-    rows = tx.rows("events_after", stream=stream, after=after, limit=limit)
+    rows: list[Row] = []
+    size = 0
+    for row in tx.each("events_after", stream=stream, after=after, limit=limit):
+        rows.append(row)
+        size += len(row[3])
+        if size >= PAGE_BYTES:
+            break
     return Page(events=stored_events(rows), head=head, folded=folded)
 
 

@@ -101,8 +101,8 @@ class Writer:
             if jobs:
                 outcomes = self._write_group(jobs)
                 self._loop.call_soon_threadsafe(self._deliver, outcomes)
-            if self._checkpointer.last_pages_left:
-                self._copy_last_pages()
+            if self._transaction is not None:
+                self._checkpointer.finish(self._transaction)
         self._drop_connection()
 
     def _next_group(self) -> list[_Job | None]:
@@ -154,14 +154,6 @@ class Writer:
     def _wal_grew(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
         self._checkpointer.grew(pages)
         return apsw.SQLITE_OK
-
-    def _copy_last_pages(self) -> None:
-        self._checkpointer.last_pages_left = False
-        try:
-            self._connected().checkpoint()
-        except apsw.Error as error:
-            # Everything is safe in the WAL; it only stays longer for now.
-            log.warning("the checkpoint has to wait: %s", error)
 
     def _recover(self, error: Exception) -> None:
         """Leave nothing of the failed group behind; the next one starts clean."""
