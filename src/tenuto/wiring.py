@@ -39,6 +39,7 @@ from tenuto.engine.rescuer import Rescuer
 from tenuto.engine.tailer import Tailer
 from tenuto.engine.titler import Titler
 from tenuto.engine.toolbox import Permission, Toolbox
+from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Store
 from tenuto.storage.memory import MemoryStore
 from tenuto.storage.sqlite import SqliteStore
@@ -48,10 +49,11 @@ log = logging.getLogger(__name__)
 CANNOT_START = 1
 BAD_SETTINGS = 2
 BAR_WIDTH = 30
+SWITCH_SECONDS = 0.0002
 DAY_SECONDS = 24 * 3600
 
 
-def serve(settings: Settings) -> int:
+def serve(settings: Settings, *, points: Points = NOWHERE) -> int:
     """Run the server until it is told to stop; return the process's exit code."""
     try:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -66,8 +68,10 @@ def serve(settings: Settings) -> int:
     keys = [provider.api_key for provider in settings.providers if provider.api_key]
     logs.configure(settings, [token, *keys])
     try:
-        sys.setswitchinterval(0.0002)
-        uvloop.run(_serve(settings, token))
+        # The writer's thread hands each commit to the event loop and back; at the usual 5 ms a
+        # busy loop would keep every token waiting that long.
+        sys.setswitchinterval(SWITCH_SECONDS)
+        uvloop.run(_serve(settings, token, points))
     except StorageTrouble as trouble:
         click.echo(f"tenuto: {trouble}", err=True)
         return CANNOT_START
@@ -79,15 +83,15 @@ def serve(settings: Settings) -> int:
     return 0
 
 
-async def _serve(settings: Settings, token: Secret) -> None:
+async def _serve(settings: Settings, token: Secret, points: Points) -> None:
     stopping = Stopping()
     switchboard = Switchboard()
-    store = _store(settings, switchboard)
+    store = _store(settings, switchboard, points)
     await store.open()
     models = Catalogue(_catalogue(settings), progress=FetchBar())
     try:
         with contextlib.closing(bind(settings.host, settings.port)) as listening:
-            parts = build(settings, store, models, switchboard)
+            parts = build(settings, store, models, switchboard, points=points)
             await _ensure_default_workspace(settings, store)
             await parts.engine.start()
             url = base_url(settings.host, listening.getsockname()[1])
@@ -103,7 +107,7 @@ async def _serve(settings: Settings, token: Secret) -> None:
                 await _stop(settings, parts, stopping)
 
             await run_server(
-                build_app(parts.services, door),
+                build_app(parts.services, door, points=points),
                 listening,
                 on_ready=lambda: click.echo(banner(settings, url, token)),
                 until=until,
@@ -120,13 +124,20 @@ class Parts:
     titler: Titler
 
 
-def build(settings: Settings, store: Store, models: Catalogue, switchboard: Switchboard) -> Parts:
+def build(
+    settings: Settings,
+    store: Store,
+    models: Catalogue,
+    switchboard: Switchboard,
+    *,
+    points: Points = NOWHERE,
+) -> Parts:
     """The whole server but its socket."""
     clock, ids, bell, metrics = SystemClock(), RandomIds(), Bell(), Metrics()
     node = NodeId(ids.new("node"))
     limits = settings.limits
     tools = {tool.spec.name: tool for tool in built_in_tools(_tools(settings))}
-    toolbox = Toolbox(tools, Permission(settings.permissions))
+    toolbox = Toolbox(tools, Permission(settings.permissions), points=points)
     loop = AgentLoop(
         models,
         toolbox,
@@ -136,11 +147,22 @@ def build(settings: Settings, store: Store, models: Catalogue, switchboard: Swit
             cost_usd=limits.cost_usd or None,
         ),
         clock,
+        points=points,
     )
-    driver = Driver(store, models, loop, clock, ids, node=node, run_seconds=limits.run_seconds)
+    driver = Driver(
+        store,
+        models,
+        loop,
+        clock,
+        ids,
+        node=node,
+        run_seconds=limits.run_seconds,
+        points=points,
+    )
     coordinator = Coordinator(store, driver, clock, node=node)
     tailer = Tailer(store, bell, sse.frame)
-    titler = Titler(store, TitleMaker(store, models), clock, node=node)
+    maker = TitleMaker(store, models, points=points)
+    titler = Titler(store, maker, clock, node=node, points=points)
     if settings.titles:
         driver.on_ended.append(titler.run_ended)
     switchboard.on_committed += [tailer.committed, metrics.committed]
@@ -150,8 +172,13 @@ def build(settings: Settings, store: Store, models: Catalogue, switchboard: Swit
         librarian=Librarian(store, models, coordinator, clock, ids, node=node),
         coordinator=coordinator,
         tailer=tailer,
-        rescuer=Rescuer(store, coordinator, clock, node=node),
-        janitor=Janitor(store, clock, fold_after_seconds=limits.fold_deltas_days * DAY_SECONDS),
+        rescuer=Rescuer(store, coordinator, clock, node=node, points=points),
+        janitor=Janitor(
+            store,
+            clock,
+            fold_after_seconds=limits.fold_deltas_days * DAY_SECONDS,
+            points=points,
+        ),
     )
     metrics.gauge("active_runs", "Runs under way.", lambda: len(coordinator.active_runs()))
     metrics.gauge("viewers", "Open event streams.", tailer.viewers)
@@ -182,9 +209,11 @@ async def _stop(settings: Settings, parts: Parts, stopping: Stopping) -> None:
     await parts.engine.stop()
 
 
-def _store(settings: Settings, switchboard: Switchboard) -> Store:
+def _store(settings: Settings, switchboard: Switchboard, points: Points) -> Store:
     path = settings.sqlite_path
-    return MemoryStore(switchboard) if path is None else SqliteStore(path, switchboard)
+    if path is None:
+        return MemoryStore(switchboard)
+    return SqliteStore(path, switchboard, points=points)
 
 
 async def _ensure_default_workspace(settings: Settings, store: Store) -> None:

@@ -1,9 +1,13 @@
 """A model server, a real Tenuto server that asks it, and a client."""
 
+import inspect
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 
 from tenuto.client import Client, SessionHandle
@@ -11,10 +15,27 @@ from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer
 
+TEST_SECONDS = 50.0
+"""Under the limit of pytest itself, which cannot clean up after an async test that hangs."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """Give each async test a limit within which its servers are still closed."""
+    if inspect.iscoroutinefunction(pyfuncitem.obj):
+        pyfuncitem.obj = _limited(pyfuncitem.obj)
+
 
 @pytest.fixture
-async def model() -> AsyncIterator[ModelServer]:
+def model_list() -> list[Any]:
+    """What the model server lists; a test may say others."""
+    return ["test-model"]
+
+
+@pytest.fixture
+async def model(model_list: list[Any]) -> AsyncIterator[ModelServer]:
     async with ModelServer() as model:
+        model.models = model_list
         yield model
 
 
@@ -49,3 +70,12 @@ def raw(server: TenutoServer) -> RawApi:
 @pytest.fixture
 async def session(tenuto: Client) -> SessionHandle:
     return await tenuto.create_session()
+
+
+def _limited(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    @wraps(test)
+    async def limited(**fixtures: Any) -> None:
+        with anyio.fail_after(TEST_SECONDS):
+            await test(**fixtures)
+
+    return limited

@@ -45,10 +45,10 @@ async def test_readers_that_do_not_read_cost_bounded_memory_and_nobody_else_a_th
         for _ in range(FLOODS - 1):
             await _flood(model, flooded)
             await say(model, other, "Are you there?", "Yes")
-        print("GROWN", (_memory(server) - before)/MIB)
+        print("GROWN", (_memory(server) - before) / MIB)
         # One of them reads on, at last: nothing is missing, and it costs no more.
         assert await _read_texts(slow[0], FLOODS) == [PIECE * PIECES] * FLOODS
-        print("GROWN", (_memory(server) - before)/MIB)
+        print("GROWN", (_memory(server) - before) / MIB)
 
 
 @pytest.mark.failure(54)

@@ -30,6 +30,7 @@ async def say(model: ModelServer, session: SessionHandle, prompt: str, text: str
 
 @pytest.mark.guarantee("H1")
 @pytest.mark.failure(52)
+@pytest.mark.parametrize("model_list", [[{"id": "patient", "context_window": 100_000_000}]])
 async def test_what_a_save_costs_does_not_grow_with_the_session_or_their_number(
     model: ModelServer, server: TenutoServer, tenuto: Client
 ) -> None:

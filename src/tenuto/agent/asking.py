@@ -11,6 +11,7 @@ import anyio
 from tenuto.agent.context import size_of
 from tenuto.core.usage import Meter
 from tenuto.ports.model import ModelRequest, Piece, Provider, ProviderError
+from tenuto.ports.points import NOWHERE, Points, Step
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +31,16 @@ async def ask(
     taker: Taker,
     shown: Callable[[], bool] = lambda: False,
     room: Callable[[], Awaitable[None]] | None = None,
+    points: Points = NOWHERE,
 ) -> None:
     """Give every piece of the answer to `taker`. Raises ProviderError when there is no more hope."""
     for attempt in range(1, ATTEMPTS + 1):
         meter.request(size_of(request.turns, request.system))
+        points.reach(Step.ASKING)
         try:
             async with aclosing(provider.stream(request)) as stream:
-                await _pour(stream, taker, room)
+                await _pour(stream, taker, room, points)
+            points.reach(Step.HEARD)
             meter.close()
             return
         except ProviderError as error:
@@ -52,9 +56,12 @@ async def _pour(
     stream: AsyncGenerator[Sequence[Piece], None],
     taker: Taker,
     room: Callable[[], Awaitable[None]] | None,
+    points: Points,
 ) -> None:
     async for pieces in stream:
+        points.reach(Step.READ)
         taker.take(pieces)
+        points.reach(Step.TAKEN)
         if room is not None:
             await room()
 

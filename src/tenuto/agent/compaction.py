@@ -10,6 +10,7 @@ from tenuto.core.message import Message
 from tenuto.core.run import Reason
 from tenuto.core.usage import CHARACTERS_PER_TOKEN, Meter
 from tenuto.ports.model import Model, ModelRequest, Provider, ProviderError
+from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Background
 
 FULL = 0.8
@@ -35,6 +36,7 @@ async def summarise(
     summary: str | None,
     messages: Sequence[Message],
     meter: Meter,
+    points: Points = NOWHERE,
 ) -> str:
     """These messages, and the summary of those before them, in short."""
     request = ModelRequest(
@@ -43,7 +45,7 @@ async def summarise(
         turns=build_turns(messages, {}, ask=prompts.SUMMARY),
     )
     listener = Listener(meter)
-    await ask(provider, request, meter=meter, taker=listener)
+    await ask(provider, request, meter=meter, taker=listener, points=points)
     if not listener.text():
         raise ProviderError(Reason.NO_RESPONSE, "The model gave no summary.")
     return listener.text()

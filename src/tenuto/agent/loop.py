@@ -19,6 +19,7 @@ from tenuto.engine.task import Task
 from tenuto.engine.toolbox import Toolbox
 from tenuto.ports.clock import Clock
 from tenuto.ports.model import Model, ModelRequest, Models, Provider
+from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Background
 
 
@@ -32,7 +33,16 @@ class Limits(Value):
 
 
 class AgentLoop:
-    def __init__(self, models: Models, toolbox: Toolbox, limits: Limits, clock: Clock) -> None:
+    def __init__(
+        self,
+        models: Models,
+        toolbox: Toolbox,
+        limits: Limits,
+        clock: Clock,
+        *,
+        points: Points = NOWHERE,
+    ) -> None:
+        self._points = points
         self._models = models
         self._toolbox = toolbox
         self._limits = limits
@@ -68,6 +78,7 @@ class AgentLoop:
             taker=scribe,
             shown=lambda: scribe.shown,
             room=task.recorder.room,
+            points=self._points,
         )
         return scribe
 
@@ -75,7 +86,7 @@ class AgentLoop:
         agent = task.run.mode is Mode.AGENT and "tools" in model.capabilities
         background = await task.background()
         if _size(background) > window_characters(model):
-            background = await _make_room(task, model, provider, background)
+            background = await self._make_room(task, model, provider, background)
         system = task.session.system or (
             prompts.agent_system(await task.folder(), self._clock.now()) if agent else prompts.CHAT
         )
@@ -110,8 +121,32 @@ class AgentLoop:
     async def _compact(self, task: Task, model: Model, provider: Provider) -> Ending:
         background = await task.background()
         if background.messages:
-            await _summarise_into(task, model, provider, background, len(background.messages))
+            await self._summarise(task, model, provider, background, len(background.messages))
         return Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN)
+
+    async def _make_room(
+        self, task: Task, model: Model, provider: Provider, background: Background
+    ) -> Background:
+        """Summarise what came before this run's prompt; if there is nothing, leave it as it is."""
+        old = old_messages(background)
+        if not old:
+            return background
+        await self._summarise(task, model, provider, background, len(old))
+        return await task.background()
+
+    async def _summarise(
+        self, task: Task, model: Model, provider: Provider, background: Background, count: int
+    ) -> None:
+        messages = background.messages[:count]
+        summary = await summarise(
+            provider,
+            model,
+            summary=background.summary,
+            messages=messages,
+            meter=task.meter,
+            points=self._points,
+        )
+        await task.compact(messages[-1].id, summary)
 
     def _is_too_dear(self, task: Task, model: Model) -> bool:
         limit, price = self._limits.cost_usd, model.price
@@ -134,27 +169,6 @@ class _Repeats:
         self._count = self._count + 1 if now == self._last else 1
         self._last = now
         return self._count >= self._limit
-
-
-async def _make_room(
-    task: Task, model: Model, provider: Provider, background: Background
-) -> Background:
-    """Summarise what came before this run's prompt; if there is nothing, leave it as it is."""
-    old = old_messages(background)
-    if not old:
-        return background
-    await _summarise_into(task, model, provider, background, len(old))
-    return await task.background()
-
-
-async def _summarise_into(
-    task: Task, model: Model, provider: Provider, background: Background, count: int
-) -> None:
-    messages = background.messages[:count]
-    summary = await summarise(
-        provider, model, summary=background.summary, messages=messages, meter=task.meter
-    )
-    await task.compact(messages[-1].id, summary)
 
 
 async def _read_files(task: Task, background: Background) -> dict[FileId, bytes]:

@@ -7,6 +7,7 @@ from tenuto.core.run import Run
 from tenuto.core.usage import Meter
 from tenuto.core.value import SessionId
 from tenuto.ports.model import ModelRequest, Models, TextBlock, UserTurn
+from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Library
 
 SHOWN_CHARACTERS = 2_000
@@ -16,8 +17,9 @@ TOO_SMALL = "embedded"
 
 
 class TitleMaker:
-    def __init__(self, store: Library, models: Models) -> None:
+    def __init__(self, store: Library, models: Models, *, points: Points = NOWHERE) -> None:
         self._store = store
+        self._points = points
         self._models = models
 
     async def make(self, session_id: SessionId, run: Run) -> str | None:
@@ -35,7 +37,8 @@ class TitleMaker:
         )
         meter = Meter()
         listener = Listener(meter)
-        await ask(self._models.provider(model), request, meter=meter, taker=listener)
+        provider = self._models.provider(model)
+        await ask(provider, request, meter=meter, taker=listener, points=self._points)
         return _tidy(listener.text())
 
 

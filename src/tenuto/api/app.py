@@ -19,6 +19,7 @@ from tenuto.api.login import Login
 from tenuto.api.metrics import Metrics
 from tenuto.api.openapi import document
 from tenuto.api.services import Services
+from tenuto.ports.points import NOWHERE, Points, Step
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ SAFE_HEADERS = [
 ]
 
 
-def build_app(services: Services, door: Door) -> ASGIApp:
+def build_app(services: Services, door: Door, *, points: Points = NOWHERE) -> ASGIApp:
     api = document(routes.ALL)
     described = msgspec.json.encode(api)
 
@@ -46,7 +47,7 @@ def build_app(services: Services, door: Door) -> ASGIApp:
 
     router = Router(
         [
-            *(_route(endpoint, services) for endpoint in routes.ALL),
+            *(_route(endpoint, services, points) for endpoint in routes.ALL),
             Route("/login", Login(door).__call__, methods=["GET", "POST"]),
             Route("/openapi.json", openapi),
             Route("/docs", docs),
@@ -59,10 +60,10 @@ def build_app(services: Services, door: Door) -> ASGIApp:
     return Outside(Gate(router, door), services.metrics)
 
 
-def _route(endpoint: Endpoint, services: Services) -> Route:
+def _route(endpoint: Endpoint, services: Services, points: Points) -> Route:
     return Route(
         endpoint.path,
-        _Answering(endpoint, services),
+        _Answering(endpoint, services, points),
         methods=[endpoint.method],
         name=endpoint.summary,
     )
@@ -71,9 +72,11 @@ def _route(endpoint: Endpoint, services: Services) -> Route:
 class _Answering:
     """Runs a handler and answers whatever comes of it."""
 
-    def __init__(self, endpoint: Endpoint, services: Services) -> None:
+    def __init__(self, endpoint: Endpoint, services: Services, points: Points) -> None:
         self._handler = endpoint.handler
         self._services = services
+        self._points = points
+        self._name = f"{endpoint.method} {endpoint.path}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         call = Call(Request(scope, receive), self._services)
@@ -81,7 +84,30 @@ class _Answering:
             response = await self._handler(call)
         except Exception as error:  # noqa: BLE001 - answered and, if it is ours, logged there
             response = answer_to(error)
+        if self._points.armed:
+            send = _pointing(send, self._points, self._name)
         await response(scope, receive, send)
+
+
+def _pointing(send: Send, points: Points, name: str) -> Send:
+    """Sends, and says so before and after: answers to what changes something, and streams."""
+
+    async def sending(message: Message) -> None:
+        if message.get("more_body"):
+            points.reach(Step.SHOWING, name)
+            await send(message)
+            points.reach(Step.SHOWN, name)
+        elif name.startswith("GET "):
+            await send(message)
+        elif message["type"] == "http.response.start":
+            points.reach(Step.ANSWERING, name)
+            await send(message)
+        else:
+            points.reach(Step.ANSWER_BEGUN, name)
+            await send(message)
+            points.reach(Step.ANSWERED, name)
+
+    return sending
 
 
 class Outside:

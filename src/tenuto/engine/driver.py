@@ -16,6 +16,7 @@ from tenuto.core.value import NodeId
 from tenuto.engine.task import Task, Worker
 from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.model import Models, ProviderError
+from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -62,7 +63,9 @@ class Driver:
         *,
         node: NodeId,
         run_seconds: float,
+        points: Points = NOWHERE,
     ) -> None:
+        self._points = points
         self._store = store
         self._models = models
         self._worker = worker
@@ -88,10 +91,13 @@ class Driver:
             started=active.started,
         )
         active.task = task
+        self._points.reach(Step.RUN_STARTED)
         ending = await self._work(active, task)
+        self._points.reach(Step.RUN_WORKED)
         with anyio.CancelScope(shield=True):
             usage = await self._priced(task.run.model, task.meter.total())
             run = await self._settle(active, task, replace(ending, usage=usage))
+        self._points.reach(Step.RUN_SETTLED)
         if run is not None:
             for tell in self.on_ended:
                 tell(task.session, run)

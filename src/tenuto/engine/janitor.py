@@ -6,6 +6,7 @@ import anyio
 
 from tenuto.core.error import StorageTrouble
 from tenuto.ports.clock import Clock
+from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -18,7 +19,10 @@ PURGE_AFTER_SECONDS = 30.0
 
 
 class Janitor:
-    def __init__(self, store: Store, clock: Clock, *, fold_after_seconds: float) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, *, fold_after_seconds: float, points: Points = NOWHERE
+    ) -> None:
+        self._points = points
         self._store = store
         self._clock = clock
         self._fold_after_seconds = fold_after_seconds
@@ -37,9 +41,13 @@ class Janitor:
             await anyio.sleep(ROUND_SECONDS)
 
     async def purge(self, *, older_than: float) -> None:
+        self._points.reach(Step.PURGING)
         await self._store.purge(before=self._clock.later(-older_than))
+        self._points.reach(Step.PURGED)
 
     async def fold(self) -> None:
         before = self._clock.later(-self._fold_after_seconds)
+        self._points.reach(Step.FOLDING)
         while removed := await self._store.fold_deltas(before=before, limit=FOLD_LIMIT):
             log.info("folded %d deltas away", removed)
+        self._points.reach(Step.FOLDED)

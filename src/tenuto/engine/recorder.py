@@ -54,7 +54,10 @@ class Recorder:
         self._pending: list[PartStarted | PartUpdated | _Growth] = []
         self._growing: dict[PartId, _Growth] = {}
         self._pending_characters = 0
-        self._pump: asyncio.Task[None] | None = None
+        self._sending: list[Event] = []
+        """What the store is asked to store now; nothing else is sent before it has."""
+        self._scheduled = False
+        self._give_up_at = 0.0
         self._trouble: TenutoError | None = None
         self._progress = asyncio.Event()
 
@@ -139,28 +142,53 @@ class Recorder:
 
     async def flush(self) -> None:
         """Everything recorded so far is stored, or this raises why it is not."""
-        while self._pump is not None and not self._pump.done():
-            await asyncio.shield(self._pump)
+        while (self._sending or self._pending) and self._trouble is None:
+            self._progress.clear()
+            await self._progress.wait()
         if self._trouble is not None:
             raise self._trouble
 
     def _go(self) -> None:
-        if self._trouble is None and (self._pump is None or self._pump.done()):
-            self._pump = asyncio.create_task(self._write())
+        # Not at once: what is recorded in the same turn of the loop goes together.
+        if not self._sending and not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._next)
 
-    async def _write(self) -> None:
+    def _next(self) -> None:
+        self._scheduled = False
+        if self._pending and not self._sending and self._trouble is None:
+            self._sending = self._take()
+            self._give_up_at = self._clock.seconds() + STORE_PATIENCE_SECONDS
+            self._send()
+
+    def _send(self) -> None:
         try:
-            while self._pending:
-                events = self._take()
-                await self._append(events)
-                self._progress.set()
+            storing = self._store.append(self._session_id, self._fence, self._sending)
         except TenutoError as trouble:
-            self._trouble = trouble
-        except Exception as trouble:
-            log.exception("recording failed", extra={"run_id": self._fence.run_id})
-            self._trouble = StorageTrouble(str(trouble))
-        finally:
-            self._progress.set()
+            self._failed(trouble)
+        else:
+            asyncio.ensure_future(storing).add_done_callback(self._sent)
+
+    def _sent(self, storing: asyncio.Future[int]) -> None:
+        error = StorageTrouble("the server stopped") if storing.cancelled() else storing.exception()
+        if error is not None:
+            self._failed(error)
+            return
+        self._sending = []
+        self._progress.set()
+        self._next()
+
+    def _failed(self, error: BaseException) -> None:
+        """Try again for a while: a full disk may be emptied."""
+        if isinstance(error, StorageTrouble) and self._clock.seconds() < self._give_up_at:
+            log.warning("cannot record, trying again: %s", error)
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._send)
+            return
+        if not isinstance(error, TenutoError):
+            log.error("recording failed", exc_info=error, extra={"run_id": self._fence.run_id})
+            error = StorageTrouble("the events could not be stored")
+        self._trouble = error
+        self._progress.set()
 
     def _take(self) -> list[Event]:
         now = self._clock.now()
@@ -180,16 +208,3 @@ class Recorder:
         ]
         self._pending, self._growing, self._pending_characters = [], {}, 0
         return events
-
-    async def _append(self, events: list[Event]) -> None:
-        """Store, trying again for a while: a full disk may be emptied."""
-        give_up_at = self._clock.seconds() + STORE_PATIENCE_SECONDS
-        while True:
-            try:
-                await self._store.append(self._session_id, self._fence, events)
-                return
-            except StorageTrouble as trouble:
-                if self._clock.seconds() >= give_up_at:
-                    raise
-                log.warning("cannot record, trying again: %s", trouble)
-                await asyncio.sleep(RETRY_SECONDS)

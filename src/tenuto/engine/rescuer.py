@@ -14,6 +14,7 @@ from tenuto.core.usage import estimate_tokens
 from tenuto.core.value import NodeId, SessionId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.ports.clock import Clock
+from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Orphan, Store
 
 log = logging.getLogger(__name__)
@@ -24,8 +25,15 @@ ROUND_SECONDS = 5.0
 
 class Rescuer:
     def __init__(
-        self, store: Store, coordinator: Coordinator, clock: Clock, *, node: NodeId
+        self,
+        store: Store,
+        coordinator: Coordinator,
+        clock: Clock,
+        *,
+        node: NodeId,
+        points: Points = NOWHERE,
     ) -> None:
+        self._points = points
         self._store = store
         self._coordinator = coordinator
         self._clock = clock
@@ -56,7 +64,9 @@ class Rescuer:
         await self._store.heartbeat(self._node, until=self._clock.later(LEASE_SECONDS))
         for orphan in await self._store.orphans(self._node, now=self._clock.now()):
             try:
+                self._points.reach(Step.RESCUING)
                 await self._rescue(orphan)
+                self._points.reach(Step.RESCUED)
             except (Fenced, NotFound):
                 # Someone else was quicker.
                 continue

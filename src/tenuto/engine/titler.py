@@ -12,6 +12,7 @@ from tenuto.core.session import Session, TitleSource
 from tenuto.core.value import NodeId, SessionId
 from tenuto.ports.clock import Clock
 from tenuto.ports.model import ProviderError
+from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -24,7 +25,10 @@ class Maker(Protocol):
 
 
 class Titler:
-    def __init__(self, store: Store, maker: Maker, clock: Clock, *, node: NodeId) -> None:
+    def __init__(
+        self, store: Store, maker: Maker, clock: Clock, *, node: NodeId, points: Points = NOWHERE
+    ) -> None:
+        self._points = points
         self._store = store
         self._maker = maker
         self._clock = clock
@@ -54,6 +58,7 @@ class Titler:
             async with asyncio.timeout(TITLE_SECONDS):
                 title = await self._maker.make(session_id, run)
             if title is not None:
+                self._points.reach(Step.TITLE_FOUND)
                 moment = Moment(now=self._clock.now(), node=self._node)
                 await self._store.commit(session_id, lambda desk: editing.name(desk, title, moment))
         except (ProviderError, TenutoError, TimeoutError) as error:

@@ -13,6 +13,7 @@ from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.engine.task import Task
 from tenuto.ports.model import ToolSpec
+from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.tool import Place, Tool, ToolFailed
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,10 @@ class Permission(StrEnum):
 
 
 class Toolbox:
-    def __init__(self, tools: Mapping[str, Tool], permission: Permission) -> None:
+    def __init__(
+        self, tools: Mapping[str, Tool], permission: Permission, *, points: Points = NOWHERE
+    ) -> None:
+        self._points = points
         self._tools = tools
         self._permission = permission
 
@@ -51,7 +55,8 @@ class Toolbox:
         if refusal is not None:
             return _record(task, replace(part, state=ToolState.DENIED, error=refusal))
         part = _record(task, replace(part, state=ToolState.RUNNING))
-        return await _execute(task, tool, part, arguments)
+        self._points.reach(Step.TOOL_STARTING, part.name)
+        return await self._execute(task, tool, part, arguments)
 
     def _prepare(self, part: ToolPart) -> tuple[Tool, dict[str, Any]]:
         tool = self._tools.get(part.name)
@@ -74,6 +79,27 @@ class Toolbox:
             return "The server's settings do not allow this tool."
         return _told(await task.ask(part))
 
+    async def _execute(
+        self, task: Task, tool: Tool, part: ToolPart, arguments: dict[str, Any]
+    ) -> ToolPart:
+        progress = _Progress(task, part)
+        place = Place(folder=await task.folder(), call_id=part.call_id, progress=progress.tell)
+        try:
+            output = await tool.run(arguments, place)
+        except ToolFailed as failure:
+            return _record(task, replace(part, state=ToolState.FAILED, error=str(failure)))
+        except asyncio.CancelledError:
+            progress.record()
+            raise
+        except Exception:
+            log.exception("tool failed", extra={"run_id": task.run.id, "tool": part.name})
+            error = f"{part.name} failed because of an error in the server."
+            return _record(task, replace(part, state=ToolState.FAILED, error=error))
+        finally:
+            progress.stop()
+        self._points.reach(Step.TOOL_ENDED, part.name)
+        return _record(task, replace(part, state=ToolState.DONE, output=output))
+
 
 def _told(approval: Approval) -> str | None:
     if approval.state is ApprovalState.ALLOWED:
@@ -83,25 +109,6 @@ def _told(approval: Approval) -> str | None:
         if approval.note
         else ("The user did not allow this.")
     )
-
-
-async def _execute(task: Task, tool: Tool, part: ToolPart, arguments: dict[str, Any]) -> ToolPart:
-    progress = _Progress(task, part)
-    place = Place(folder=await task.folder(), call_id=part.call_id, progress=progress.tell)
-    try:
-        output = await tool.run(arguments, place)
-    except ToolFailed as failure:
-        return _record(task, replace(part, state=ToolState.FAILED, error=str(failure)))
-    except asyncio.CancelledError:
-        progress.record()
-        raise
-    except Exception:
-        log.exception("tool failed", extra={"run_id": task.run.id, "tool": part.name})
-        error = f"{part.name} failed because of an error in the server."
-        return _record(task, replace(part, state=ToolState.FAILED, error=error))
-    finally:
-        progress.stop()
-    return _record(task, replace(part, state=ToolState.DONE, output=output))
 
 
 class _Progress:

@@ -4,6 +4,7 @@ Nothing here assumes that this process is the only one. A change is one transact
 session; the order of a log's numbers is the order of its commits.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
@@ -112,8 +113,14 @@ class Sink(Protocol):
 
 
 class Log(Protocol):
-    async def append(self, session_id: SessionId, fence: Fence, events: Sequence[Event]) -> int:
-        """Store all events or none; return the last seq. Raises Fenced for a past owner."""
+    def append(
+        self, session_id: SessionId, fence: Fence, events: Sequence[Event]
+    ) -> asyncio.Future[int]:
+        """Store all events (of parts, one at least) or none; gives the last seq. Raises Fenced
+        for a past owner.
+
+        A future, not a coroutine: this is done for every token, and a task each would cost more.
+        """
 
     async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
         """Stored events with a seq above `after`, oldest first. NotFound if there is no such log.

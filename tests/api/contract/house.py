@@ -57,7 +57,7 @@ class Api(RawApi):
     async def upload(
         self, content: bytes, name: str, media_type: str, *, headers: dict[str, str] | None = None
     ) -> Answer:
-        form = aiohttp.FormData()
+        form = aiohttp.FormData(quote_fields=False)
         form.add_field("file", content, filename=name, content_type=media_type)
         sent = {"Authorization": f"Bearer {self.token}", **(headers or {})}
         async with (

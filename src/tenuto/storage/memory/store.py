@@ -1,5 +1,6 @@
 """Changing a memory store: the same promises as on disk, without the disk."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
@@ -37,8 +38,13 @@ class MemoryStore(MemoryLibrary, MemoryUpkeep):
     def add_sink(self, sink: Sink) -> None:
         self._sinks.append(sink)
 
-    async def append(self, session_id: SessionId, fence: Fence, events: Sequence[Event]) -> int:
+    def append(
+        self, session_id: SessionId, fence: Fence, events: Sequence[Event]
+    ) -> asyncio.Future[int]:
         must_be_appendable(events)
+        return asyncio.ensure_future(self._append(session_id, fence, events))
+
+    async def _append(self, session_id: SessionId, fence: Fence, events: Sequence[Event]) -> int:
         await checkpoint()
         shelf = self._state.shelves.get(session_id)
         if (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import apsw
 
+from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.storage.sqlite.connection import connect
 from tenuto.storage.sqlite.transaction import Transaction
 
@@ -23,8 +24,9 @@ log = logging.getLogger(__name__)
 class Checkpointer:
     """Sleeps until the WAL has grown; writes nothing while nothing happens."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, points: Points = NOWHERE) -> None:
         self._path = path
+        self._points = points
         self._pages = 0
         self._done_at = 0
         self._stopping = False
@@ -48,7 +50,9 @@ class Checkpointer:
             return
         try:
             self._last_pages_left = False
+            self._points.reach(Step.CHECKPOINTING, "by the writer")
             writer.checkpoint()
+            self._points.reach(Step.CHECKPOINTED, "by the writer")
         except apsw.Error as error:
             # Everything is safe in the WAL; it only stays longer for now.
             log.warning("the checkpoint has to wait: %s", error)
@@ -70,7 +74,9 @@ class Checkpointer:
                 return
             try:
                 with self._turn:
+                    self._points.reach(Step.CHECKPOINTING)
                     self._checkpoint(idle=not woken)
+                    self._points.reach(Step.CHECKPOINTED)
             except apsw.Error as error:
                 # The data is safe in the WAL; the next commits call again.
                 log.warning("the checkpoint has to wait: %s", error)

@@ -1,5 +1,6 @@
 """The database file: all blocking work on it goes through here."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -9,7 +10,9 @@ import anyio.to_thread
 import apsw
 
 from tenuto.core.error import StorageTrouble
+from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Sink
+from tenuto.storage.sqlite.appending import Append
 from tenuto.storage.sqlite.checkpointer import Checkpointer
 from tenuto.storage.sqlite.lock import FolderLock
 from tenuto.storage.sqlite.migration import Migration, migrate
@@ -25,8 +28,16 @@ T = TypeVar("T")
 class Database:
     """One file, one writer, a few readers, a checkpointer and a lock."""
 
-    def __init__(self, path: Path, sink: Sink, migrations: Sequence[Migration]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        sink: Sink,
+        migrations: Sequence[Migration],
+        *,
+        points: Points = NOWHERE,
+    ) -> None:
         self._path = path
+        self._points = points
         self._sink = sink
         self._migrations = migrations
         self._lock = FolderLock(path)
@@ -37,8 +48,8 @@ class Database:
     async def open(self) -> None:
         await anyio.to_thread.run_sync(self._prepare)
         sql = load_queries()
-        self._checkpointer = Checkpointer(self._path)
-        self._writer = Writer(self._path, sql, self._sink, self._checkpointer)
+        self._checkpointer = Checkpointer(self._path, points=self._points)
+        self._writer = Writer(self._path, sql, self._sink, self._checkpointer, points=self._points)
         self._readers = Readers(self._path, sql)
         try:
             # The first read finds a file whose header is sound and whose pages are not.
@@ -57,6 +68,11 @@ class Database:
             raise StorageTrouble("the store is not open")
         return await self._readers.read(work)
 
+    def append(self, append: Append) -> asyncio.Future[int]:
+        if self._writer is None:
+            raise StorageTrouble("the store is not open")
+        return self._writer.append(append)
+
     async def write(self, work: Work[T]) -> T:
         if self._writer is None:
             raise StorageTrouble("the store is not open")
@@ -72,7 +88,9 @@ class Database:
     def _prepare(self) -> None:
         self._lock.take()
         try:
+            self._points.reach(Step.MIGRATING)
             migrate(self._path, self._migrations)
+            self._points.reach(Step.MIGRATED)
         except BaseException as error:
             self._lock.release()
             if isinstance(error, apsw.Error):

@@ -1,11 +1,12 @@
 """Appending and deciding."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from tenuto.core.desk import Decide, Sight
-from tenuto.core.error import Conflict, Fenced
-from tenuto.core.event import Event, Stored, store_as
+from tenuto.core.error import Conflict
+from tenuto.core.event import Event, store_as
 from tenuto.core.message import Message
 from tenuto.core.session import Control, Fence, Session
 from tenuto.core.value import SessionId, StreamId
@@ -14,8 +15,9 @@ from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.missing import no_such
 from tenuto.storage.once import Answer, first
 from tenuto.storage.plan import created, plan
+from tenuto.storage.sqlite.appending import Append
 from tenuto.storage.sqlite.db import Database
-from tenuto.storage.sqlite.projecting import insert_events, write_plan
+from tenuto.storage.sqlite.projecting import write_plan
 from tenuto.storage.sqlite.rows import desk, encode, stored_events
 from tenuto.storage.sqlite.transaction import Row, Transaction
 from tenuto.storage.sqlite.writer import Written
@@ -29,11 +31,13 @@ PAGE_BYTES = 256 * 1024
 class SqliteDesks:
     _db: Database
 
-    async def append(self, session_id: SessionId, fence: Fence, events: Sequence[Event]) -> int:
+    def append(
+        self, session_id: SessionId, fence: Fence, events: Sequence[Event]
+    ) -> asyncio.Future[int]:
         must_be_appendable(events)
         # Encoded here, so that an event that cannot be is its own caller's error.
         drafts = [store_as(event, 0) for event in events]
-        return await self._db.write(lambda tx: _append(tx, StreamId(session_id), fence, drafts))
+        return self._db.append(Append(stream=StreamId(session_id), fence=fence, drafts=drafts))
 
     async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
         return await self._db.read(lambda tx: _page(tx, stream, after, limit))
@@ -102,24 +106,6 @@ def remember(tx: Transaction, once: Once | None, session_id: SessionId | None, r
         session_id=session_id,
         body=answer.body,
     )
-
-
-def _append(
-    tx: Transaction, stream: StreamId, fence: Fence, drafts: Sequence[Stored]
-) -> Written[int]:
-    row = tx.row(
-        "append_head", stream=stream, run_id=fence.run_id, epoch=fence.epoch, n=len(drafts)
-    )
-    if row is None:
-        raise Fenced(f"run {fence.run_id} is no longer this writer's")
-    head: int = row[0]
-    start = head - len(drafts) + 1
-    stored = tuple(
-        Stored(seq=start + n, type=draft.type, run_id=draft.run_id, body=draft.body)
-        for n, draft in enumerate(drafts)
-    )
-    insert_events(tx, stream, stored, about=None)
-    return Written(result=head, logs=((stream, stored),) if stored else ())
 
 
 def _page(tx: Transaction, stream: StreamId, after: int, limit: int) -> Page:

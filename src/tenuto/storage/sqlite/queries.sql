@@ -1,7 +1,5 @@
--- name: append_head
-UPDATE logs SET head = head + :n
-WHERE stream = :stream AND active_run = :run_id AND epoch = :epoch
-RETURNING head;
+-- name: appendable_log
+SELECT head, active_run, epoch FROM logs_now WHERE stream = :stream AND deleted_at IS NULL;
 
 -- name: workspace_head
 UPDATE logs SET head = head + :n WHERE stream = :stream RETURNING head;
@@ -21,7 +19,7 @@ UPDATE logs SET head = :head, active_run = :active_run, epoch = :epoch, owner = 
 WHERE stream = :stream;
 
 -- name: log
-SELECT head, folded FROM logs WHERE stream = :stream;
+SELECT head, folded FROM logs_now WHERE stream = :stream;
 
 -- name: events_after
 SELECT seq, type, run_id, body FROM events
@@ -34,8 +32,8 @@ WHERE stream = :stream AND seq > :first AND seq < :last
 ORDER BY seq;
 
 -- name: session
-SELECT sessions.body, sessions.control, logs.head
-FROM sessions JOIN logs ON logs.stream = sessions.id WHERE sessions.id = :session_id;
+SELECT sessions.body, sessions.control, logs_now.head
+FROM sessions JOIN logs_now ON logs_now.stream = sessions.id WHERE sessions.id = :session_id;
 
 -- name: insert_session
 INSERT INTO sessions (id, workspace_id, archived, updated_at, body, control)
@@ -50,18 +48,18 @@ WHERE id = :id;
 SELECT 1 FROM logs WHERE stream = :stream;
 
 -- name: sessions_page
-SELECT sessions.body, logs.head FROM sessions JOIN logs ON logs.stream = sessions.id
+SELECT sessions.body, logs_now.head FROM sessions JOIN logs_now ON logs_now.stream = sessions.id
 WHERE sessions.archived = :archived AND (sessions.updated_at, sessions.id) < (:at, :id)
 ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
 
 -- name: sessions_page_of_workspace
-SELECT sessions.body, logs.head FROM sessions JOIN logs ON logs.stream = sessions.id
+SELECT sessions.body, logs_now.head FROM sessions JOIN logs_now ON logs_now.stream = sessions.id
 WHERE sessions.workspace_id = :workspace_id AND sessions.archived = :archived
     AND (sessions.updated_at, sessions.id) < (:at, :id)
 ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
 
 -- name: sessions_with_words
-SELECT sessions.body, logs.head FROM sessions JOIN logs ON logs.stream = sessions.id
+SELECT sessions.body, logs_now.head FROM sessions JOIN logs_now ON logs_now.stream = sessions.id
 WHERE sessions.id IN (SELECT value FROM json_each(:ids))
     AND sessions.archived = :archived
     AND (:workspace_id IS NULL OR sessions.workspace_id = :workspace_id)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Sink
 from tenuto.storage.sqlite.db import Database
 from tenuto.storage.sqlite.desks import SqliteDesks
@@ -16,6 +17,12 @@ class SqliteStore(SqliteDesks, SqliteLibrary, SqliteShelves, SqliteUpkeep):
     """Everything in one file, which one server at a time may use."""
 
     def __init__(
-        self, path: Path, sink: Sink, *, migrations: Sequence[Migration] | None = None
+        self,
+        path: Path,
+        sink: Sink,
+        *,
+        migrations: Sequence[Migration] | None = None,
+        points: Points = NOWHERE,
     ) -> None:
-        self._db = Database(path, sink, shipped() if migrations is None else migrations)
+        steps = shipped() if migrations is None else migrations
+        self._db = Database(path, sink, steps, points=points)

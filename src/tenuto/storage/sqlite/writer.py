@@ -13,7 +13,9 @@ import apsw
 from tenuto.core.error import StorageTrouble
 from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId, Value
+from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Sink
+from tenuto.storage.sqlite.appending import Append, Appending
 from tenuto.storage.sqlite.checkpointer import Checkpointer
 from tenuto.storage.sqlite.connection import writer
 from tenuto.storage.sqlite.transaction import Transaction
@@ -42,7 +44,7 @@ Work = Callable[[Transaction], Written[T]]
 
 
 class _Job:
-    def __init__(self, work: Work[Any], future: asyncio.Future[Any]) -> None:
+    def __init__(self, work: Work[Any] | Append, future: asyncio.Future[Any]) -> None:
         self.work = work
         self.future = future
 
@@ -61,15 +63,23 @@ class Writer:
     """
 
     def __init__(
-        self, path: Path, sql: Mapping[str, str], sink: Sink, checkpointer: Checkpointer
+        self,
+        path: Path,
+        sql: Mapping[str, str],
+        sink: Sink,
+        checkpointer: Checkpointer,
+        *,
+        points: Points = NOWHERE,
     ) -> None:
         self._path = path
+        self._points = points
         self._sql = sql
         self._sink = sink
         self._checkpointer = checkpointer
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._transaction: Transaction | None = None
+        self._appending = Appending()
         self._closed = False
         self.failing = False
         """True from a write that failed to the next one that does not."""
@@ -78,19 +88,28 @@ class Writer:
 
     async def write(self, work: Work[T]) -> T:
         """Do this work in a transaction; return when it is on disk."""
-        if self._closed:
-            raise StorageTrouble("the store is closed")
-        if self._jobs.qsize() >= QUEUE_LIMIT:
-            raise StorageTrouble(f"the disk that holds {self._path} does not keep up")
         future: asyncio.Future[T] = self._loop.create_future()
-        self._jobs.put(_Job(work, future))
+        self._put(_Job(work, future))
         return await future
+
+    def append(self, append: Append) -> asyncio.Future[int]:
+        """Append these events; the future is done when they are on disk."""
+        future: asyncio.Future[int] = self._loop.create_future()
+        self._put(_Job(append, future))
+        return future
 
     def stop(self) -> None:
         """Write what waits, then end the thread. Blocks."""
         self._closed = True
         self._jobs.put(None)
         self._thread.join()
+
+    def _put(self, job: "_Job") -> None:
+        if self._closed:
+            raise StorageTrouble("the store is closed")
+        if self._jobs.qsize() >= QUEUE_LIMIT:
+            raise StorageTrouble(f"the disk that holds {self._path} does not keep up")
+        self._jobs.put(job)
 
     def _serve(self) -> None:
         going_on = True
@@ -128,7 +147,10 @@ class Writer:
         before = transaction.changes()
         transaction.begin_writing()
         outcomes = [self._attempt(transaction, job) for job in jobs]
+        self._appending.flush(transaction)
+        self._reach(Step.COMMITTING, outcomes)
         transaction.commit()
+        self._reach(Step.COMMITTED, outcomes)
         if transaction.changes() != before:
             self.failing = False
         return outcomes
@@ -136,13 +158,28 @@ class Writer:
     def _attempt(self, transaction: Transaction, job: _Job) -> _Outcome:
         before = transaction.changes()
         try:
-            return _Outcome(job, job.work(transaction))
+            if isinstance(job.work, Append):
+                return _Outcome(job, self._append(transaction, job.work))
+            self._appending.flush(transaction)
+            before = transaction.changes()
+            return _Outcome(job, self._work(transaction, job.work))
         except apsw.Error:
             raise
         except Exception as error:
             if transaction.changes() != before:
                 raise
             return _Outcome(job, error)
+
+    def _append(self, transaction: Transaction, append: Append) -> Written[int]:
+        stored = self._appending.add(transaction, append)
+        return Written(result=stored[-1].seq, logs=((append.stream, stored),))
+
+    def _work(self, transaction: Transaction, work: Work[Any]) -> Written[Any]:
+        written = work(transaction)
+        self._appending.forget(stream for stream, _ in written.logs)
+        if written.changed is not None:
+            self._appending.forget([StreamId(written.changed)])
+        return written
 
     def _connected(self) -> Transaction:
         if self._transaction is None:
@@ -157,6 +194,7 @@ class Writer:
 
     def _recover(self, error: Exception) -> None:
         """Leave nothing of the failed group behind; the next one starts clean."""
+        self._appending.start_over()
         if isinstance(error, apsw.Error):
             self.failing = True
             log.warning("a write failed: %s", error)
@@ -179,6 +217,7 @@ class Writer:
 
     def _deliver(self, outcomes: Sequence[_Outcome]) -> None:
         """On the event loop: answer everyone, then tell the sink, both in commit order."""
+        self._reach(Step.TELLING, outcomes)
         for outcome in outcomes:
             # A caller that was cancelled meanwhile no longer waits; what it asked for is done.
             if outcome.job.future.done():
@@ -190,6 +229,7 @@ class Writer:
         for outcome in outcomes:
             if isinstance(outcome.done, Written):
                 self._tell(outcome.done)
+        self._reach(Step.TOLD, outcomes)
 
     def _tell(self, written: Written[Any]) -> None:
         try:
@@ -200,3 +240,18 @@ class Writer:
         except Exception:
             # One listener's bug must not hide the other commits of the group.
             log.exception("the sink failed")
+
+    def _reach(self, step: Step, outcomes: Sequence[_Outcome]) -> None:
+        if self._points.armed:
+            for outcome in outcomes:
+                if isinstance(outcome.done, Written):
+                    self._points.reach(step, _what(outcome.done))
+
+
+def _what(written: Written[Any]) -> str:
+    """The kinds of events that were written, in their order."""
+    if not written.logs:
+        return "no event" if written.changed is None else "control"
+    _, stored = written.logs[0]
+    kinds = ("parts" if one.type.startswith("part.") else one.type for one in stored)
+    return "+".join(dict.fromkeys(kinds))

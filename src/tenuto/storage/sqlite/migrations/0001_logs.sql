@@ -1,4 +1,4 @@
--- A log of a session or of a workspace. Its row is the only one that an append changes.
+-- A log of a session or of a workspace. An append changes no row: it only adds events.
 -- A deleted session's log stays until it is purged: deleted_at says since when.
 CREATE TABLE logs (
     stream TEXT NOT NULL PRIMARY KEY,
@@ -23,6 +23,12 @@ CREATE TABLE events (
     PRIMARY KEY (stream, seq)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX events_about ON events (about, stream) WHERE about IS NOT NULL;
+
+-- So a log's head is that of its row, or of its last event if that was appended since.
+CREATE VIEW logs_now AS
+SELECT stream, folded, active_run, epoch, deleted_at,
+    MAX(head, COALESCE((SELECT MAX(seq) FROM events WHERE events.stream = logs.stream), 0)) AS head
+FROM logs;
 
 CREATE TABLE workspaces (
     id TEXT NOT NULL PRIMARY KEY,

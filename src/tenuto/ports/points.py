@@ -1,0 +1,68 @@
+"""Points: the durable steps of the program, so that a test can die at each of them."""
+
+from enum import StrEnum
+from typing import Protocol
+
+
+class Step(StrEnum):
+    """A moment at which a crash would find the world in a state of its own."""
+
+    MIGRATING = "migrating"
+    MIGRATED = "migrated"
+    COMMITTING = "committing"
+    COMMITTED = "committed"
+    """On disk, and nobody knows."""
+    TELLING = "telling"
+    """Back on the event loop, before whoever asked is answered."""
+    TOLD = "told"
+    """All who listen were told, and none of them has run yet."""
+    CHECKPOINTING = "checkpointing"
+    CHECKPOINTED = "checkpointed"
+    ASKING = "asking the model"
+    READ = "read from the model"
+    TAKEN = "taken from the model"
+    """What was read is with the recorder, not yet on disk."""
+    HEARD = "heard the model out"
+    TOOL_STARTING = "tool starting"
+    TOOL_ENDED = "tool ended"
+    """Its effects are there, its result is not recorded."""
+    RUN_STARTED = "run started"
+    RUN_WORKED = "run worked"
+    RUN_SETTLED = "run settled"
+    RESCUING = "rescuing"
+    RESCUED = "rescued"
+    TITLE_FOUND = "title found"
+    PURGING = "purging"
+    PURGED = "purged"
+    FOLDING = "folding"
+    FOLDED = "folded"
+    ANSWERING = "answering"
+    ANSWER_BEGUN = "answer begun"
+    """The head of the answer is sent, its body is not."""
+    ANSWERED = "answered"
+    SHOWING = "showing"
+    SHOWN = "shown"
+
+
+class Points(Protocol):
+    @property
+    def armed(self) -> bool:
+        """Whether anyone cares: if not, nothing is to be worked out for `reach`."""
+
+    def reach(self, step: Step, what: str = "") -> None:
+        """The program is at this step, with this (a tool, a route, the events of a commit).
+
+        Called from any thread. May not return.
+        """
+
+
+class Nowhere:
+    """The points of a server in use: it dies at none of them."""
+
+    armed = False
+
+    def reach(self, step: Step, what: str = "") -> None:
+        return
+
+
+NOWHERE = Nowhere()

@@ -1,0 +1,115 @@
+"""The witness hears of every commit first, and knows from the log alone what must be true."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from zlib import crc32
+
+import msgspec
+
+from tenuto.core.event import Stored
+from tenuto.core.value import SessionId, StreamId
+from tenuto.storage.memory import MemoryStore
+from tests.sim.session_log import RunView, SessionLog
+from tests.sim.violation import Violation, must
+
+Json = dict[str, Any]
+
+_decode = msgspec.json.Decoder().decode
+
+Judge = Callable[[SessionLog, RunView], None]
+
+
+class Witness:
+    def __init__(self, workspace: str, fail: Callable[[Violation], None]) -> None:
+        self._workspace = workspace
+        self._fail = fail
+        self.sessions: dict[str, SessionLog] = {}
+        self.shared: list[bytes] = []
+        """The workspace's log."""
+        self.digest = 0
+        self.step: Callable[[], int] = lambda: 0
+        self.on_finished: list[Judge] = []
+        self.on_committed: list[Callable[[SessionLog, Json], None]] = []
+
+    def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
+        try:
+            for stored in events:
+                self.digest = crc32(stored.json(), self.digest)
+                if stream == self._workspace:
+                    self._in_workspace(stored)
+                else:
+                    self._in_session(stream, stored)
+        except Violation as violation:
+            self._fail(violation)
+
+    def changed(self, session_id: SessionId) -> None:
+        """Only the log counts here."""
+
+    def run(self, run_id: str) -> tuple[SessionLog, RunView] | None:
+        for session in self.sessions.values():
+            if run_id in session.runs:
+                return session, session.runs[run_id]
+        return None
+
+    def _in_session(self, session_id: str, stored: Stored) -> None:
+        session = self.sessions.get(session_id)
+        if session is None:
+            session = self.sessions[session_id] = SessionLog(session_id)
+        body = stored.json()
+        event = _decode(body)
+        must(event["type"] == stored.type, "an event is what it says", event)
+        session.apply(event, body, step=self.step())
+        for tell in self.on_committed:
+            tell(session, event)
+        if stored.type == "run.finished":
+            for judge in self.on_finished:
+                judge(session, session.runs[event["run"]["id"]])
+
+    def _in_workspace(self, stored: Stored) -> None:
+        must(stored.seq == len(self.shared) + 1, "the workspace's log has no gaps", stored)
+        body = stored.json()
+        self.shared.append(body)
+        event = _decode(body)
+        session_id = event["session_id"]
+        if event["type"] == "session.created":
+            session = self.sessions.setdefault(session_id, SessionLog(session_id))
+            session.named_by_user |= event["session"]["title_source"] == "user"
+            return
+        session = self.sessions[session_id]
+        if session.deleted:
+            must(event["type"] in ("run.finished", "session.deleted"), "deleted for good", event)
+
+    def compare(self, store: MemoryStore, session_id: str) -> None:
+        """Reload equals live, and the session says of itself what its log says."""
+        log = self.sessions[session_id]
+        if log.deleted:
+            return
+        snapshot = msgspec.to_builtins(now(store.snapshot(SessionId(session_id))))
+        session = snapshot["session"]
+        must(session["head"] == log.head, "the head is the log's", session, log.head)
+        must(
+            snapshot["messages"] == list(log.transcript.messages.values()),
+            "reload equals live",
+            snapshot["messages"],
+            log.transcript.messages,
+        )
+        state = "idle" if log.active is None else "waiting" if log.pending else "running"
+        told = (session["state"], session["active_run"], session["queued"])
+        must(told == (state, log.active, len(log.queue)), "a session says what it does", told, log)
+        runs = {run["id"]: run for run in snapshot["runs"]}
+        must(
+            runs == {run_id: view.run for run_id, view in log.runs.items()},
+            "a run is what its last event says",
+            runs,
+        )
+        pending = {approval["id"]: approval for approval in snapshot["approvals"]}
+        must(pending == log.pending, "what is asked is told", pending, log.pending)
+
+
+def now(answer: Any) -> Any:
+    """The answer of a call that never waits."""
+    try:
+        answer.send(None)
+    except StopIteration as stop:
+        return stop.value
+    raise AssertionError("it waits")
