@@ -34,7 +34,8 @@ class SystemClock:
         return time.monotonic()
 
     def later(self, seconds: float) -> Instant:
-        return _instant(datetime.now(UTC) + timedelta(seconds=seconds))
+        moment = datetime.fromtimestamp(time.time_ns() / 1e9, UTC) + timedelta(seconds=seconds)
+        return _instant(moment)
 
 
 class RandomIds:
