@@ -1,122 +1,90 @@
-"""How fast prompts are accepted, tokens shown and runs stopped, with other runs under way.
-
-The model server is a process of its own; the numbers hold for one machine that runs all three.
-"""
+"""`python -m bench`: every measurement, as a table and as JSON. At most four minutes."""
 
 import argparse
-import asyncio
-import statistics
-import sys
+import os
+import platform
 import tempfile
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
 
-import click
-from tests.support.server import TenutoServer
+from bench import growth, latency, recovery, stopping, throughput
+from bench.processes import Tenuto, tenuto, upstream
+from bench.table import Figure, as_json, say, show
 
-from tenuto.client import Client, RunHandle, Seen
-from tenuto.core.event import PartDelta
-
-LOAD = "pieces=100000 rate={rate}"
-ENDLESS = "pieces=100000 rate=50"
-SHORT = "pieces=1"
-
-
-async def measure(options: argparse.Namespace) -> None:
-    async with model_server() as model_url:
-        with tempfile.TemporaryDirectory() as folder:
-            server = TenutoServer(Path(folder), model_url=model_url)
-            async with server, server.client() as tenuto:
-                await report(tenuto, options)
-
-
-async def report(tenuto: Client, options: argparse.Namespace) -> None:
-    prompt = LOAD.format(rate=options.rate)
-    load = [await start(tenuto, prompt) for _ in range(options.runs)]
-    watching = [asyncio.create_task(count_events(run, options.seconds)) for run in load]
-    click.echo(f"{options.runs} runs, {options.rate} pieces/s each, all of them watched")
-    show("prompt accepted (202)", [await accept_once(tenuto) for _ in range(options.samples)])
-    show("prompt to first token", [await first_token(tenuto) for _ in range(options.samples)])
-    show("cancel answered", [await cancel_once(tenuto) for _ in range(options.samples)])
-    seen = sum(await asyncio.gather(*watching))
-    click.echo(f"{'events shown':24} {seen / options.seconds:8.0f} per second")
-
-
-async def start(tenuto: Client, prompt: str) -> RunHandle:
-    return await (await tenuto.create_session()).prompt(prompt)
-
-
-async def count_events(run: RunHandle, seconds: float) -> int:
-    seen = 0
-    try:
-        async with asyncio.timeout(seconds):
-            async for _ in run.events():
-                seen += 1
-    except TimeoutError:
-        return seen
-    return seen
-
-
-async def accept_once(tenuto: Client) -> float:
-    session = await tenuto.create_session()
-    began = time.perf_counter()
-    run = await session.prompt(SHORT)
-    took = time.perf_counter() - began
-    await run.wait()
-    return took
-
-
-async def first_token(tenuto: Client) -> float:
-    session = await tenuto.create_session()
-    began = time.perf_counter()
-    await _until_first_token(await session.prompt(ENDLESS))
-    took = time.perf_counter() - began
-    await session.cancel()
-    return took
-
-
-async def cancel_once(tenuto: Client) -> float:
-    session = await tenuto.create_session()
-    await _until_first_token(await session.prompt(ENDLESS))
-    began = time.perf_counter()
-    answer = await session.cancel()
-    assert answer.settled
-    return time.perf_counter() - began
-
-
-async def _until_first_token(run: RunHandle) -> None:
-    async for item in run.events():
-        if isinstance(item, Seen) and isinstance(item.event, PartDelta):
-            return
-
-
-def show(what: str, seconds: Sequence[float]) -> None:
-    cuts = statistics.quantiles(seconds, n=100, method="inclusive")
-    click.echo(f"{what:24} p50 {cuts[49] * 1000:6.1f} ms   p99 {cuts[98] * 1000:6.1f} ms")
-
-
-@asynccontextmanager
-async def model_server() -> AsyncIterator[str]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.support.model_server", stdout=asyncio.subprocess.PIPE
-    )
-    assert process.stdout is not None
-    try:
-        yield (await process.stdout.readline()).decode().strip()
-    finally:
-        process.terminate()
-        await process.wait()
+PACED_TOKENS = (1 + 100) * latency.RATE * latency.SECONDS
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("--runs", type=int, default=20, help="runs under way meanwhile")
-    parser.add_argument("--rate", type=int, default=50, help="pieces per second of each")
-    parser.add_argument("--samples", type=int, default=50, help="of each measurement")
-    parser.add_argument("--seconds", type=float, default=15, help="of counting events")
-    asyncio.run(measure(parser.parse_args()))
+    parser = argparse.ArgumentParser(prog="bench", description=__doc__)
+    parser.add_argument("only", nargs="*", help="letters of the measurements, a to g; all if none")
+    parser.add_argument("--json", type=Path, default=Path("bench-results.json"))
+    options = parser.parse_args()
+    began = time.monotonic()
+    groups: dict[str, list[Figure]] = {}
+
+    def take(letters: str, title: str, work: Callable[[], list[Figure]]) -> None:
+        if options.only and not set(letters) & set("".join(options.only)):
+            return
+        say(f"\n{title}")
+        groups[letters] = work()
+        show(groups[letters])
+
+    take("b", "(b, f) Latency, and what a token weighs", _latency)
+    take("a", "(a) Tokens per second", lambda: _with_server(throughput.measure))
+    take("c", "(c) Stopping", lambda: _with_server(stopping.measure))
+    take("d", "(d) Viewers", lambda: _with_server(lambda s, _: latency.measure_viewers(s)))
+    take("f", "(f) Start-up and memory", lambda: _with_server(lambda s, _: _weigh(s)))
+    take("g", "(g) Recovery", lambda: _with_server(lambda s, _: recovery.measure(s)))
+    take("e", "(e) Growth", _growth)
+    seconds = time.monotonic() - began
+    about = {
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "seconds": round(seconds, 1),
+        "load_average": os.getloadavg(),
+    }
+    options.json.write_bytes(as_json(groups, about))
+    short = [
+        figure.name for figures in groups.values() for figure in figures if figure.met is False
+    ]
+    say(f"\n{seconds:.0f} s; written to {options.json}")
+    say(f"short of the aim: {', '.join(short)}" if short else "every aim was met")
+
+
+def _with_server(work: Callable[[Tenuto, int], list[Figure]]) -> list[Figure]:
+    with upstream() as port, tenuto(port) as server:
+        return work(server, port)
+
+
+def _latency() -> list[Figure]:
+    def work(server: Tenuto, port: int) -> list[Figure]:
+        figures = latency.measure(server, port)
+        return figures + recovery.measure_bytes(server, PACED_TOKENS)
+
+    return _with_server(work)
+
+
+def _weigh(server: Tenuto) -> list[Figure]:
+    return recovery.measure_footprint(server)
+
+
+def _growth() -> list[Figure]:
+    with (
+        upstream() as port,
+        tempfile.TemporaryDirectory(prefix="tenuto-few-") as few_folder,
+        tempfile.TemporaryDirectory(prefix="tenuto-many-") as many_folder,
+    ):
+        few, many = Tenuto(port, Path(few_folder)), Tenuto(port, Path(many_folder))
+        growth.fill(few.database, sessions=10)
+        growth.fill(many.database, sessions=growth.SESSIONS)
+        few.start()
+        many.start()
+        try:
+            return growth.measure(few, many)
+        finally:
+            few.stop()
+            many.stop()
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ class Tenuto:
             [sys.executable, "-m", "tenuto", "serve", "--port", "0", "--data", str(self._folder)],
             env=self._environment,
             stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
         )
         assert self._process.stdout is not None

@@ -1,7 +1,8 @@
 """Reads streams as fast as it can and checks every token; runs as its own process.
 
-`python -m bench.reader KIND PORT RUNS TOKENS RATE [HOLD]`: KIND is `tenuto`, `bare` or `sdk`. Waits for a
-line on stdin before it starts, then prints one JSON object: seconds, tokens, events, latencies.
+`python -m bench.reader KIND PORT RUNS TOKENS RATE`: KIND is `tenuto` (a run for each stream), `bare` or
+`sdk` (straight from the model server), or `watch` (one run, watched by all). Says `ready`, waits for a
+line on stdin, then prints one JSON object: seconds, tokens, events, latencies.
 """
 
 import asyncio
@@ -27,6 +28,9 @@ decode = msgspec.json.Decoder(Data).decode
 class Tally:
     """Counts tokens, in order, without loss or repetition, and how late each was."""
 
+    warm_up = 0
+    """Tokens at the beginning whose lateness is not counted: all runs begin at once."""
+
     def __init__(self) -> None:
         self.expected = 0
         self.events = 0
@@ -39,7 +43,8 @@ class Tally:
             if int(number) != self.expected:
                 raise SystemExit(f"token {number} came when {self.expected} was due")
             self.expected += 1
-            self.late.append(now - int(sent))
+            if self.expected > self.warm_up:
+                self.late.append(now - int(sent))
 
 
 class Lines(asyncio.Protocol):
@@ -143,16 +148,30 @@ async def prepare(kind: str, port: int, runs: int, tokens: int, rate: float) -> 
             )
             for s in sessions
         ]
+    if kind == "watch":
+        (session,) = await new_sessions(port, 1)
+        watch = http("GET", f"/api/sessions/{session}/events")
+        start = ask(port, "POST", f"/api/sessions/{session}/runs", {"input": asked, "mode": "chat"})
+        watching = [asyncio.ensure_future(read(TenutoLines, port, watch)) for _ in range(runs)]
+        await asyncio.sleep(1)
+        return [begin(start), *watching]
     if kind == "bare":
-        body = {"model": "bench", "stream": True, "messages": [{"role": "user", "content": asked}]}
-        request = http("POST", "/v1/chat/completions", body)
+        turns = [{"role": "user", "content": asked}]
+        request = http("POST", "/v1/chat/completions", {"stream": True, "messages": turns})
         return [read(BareLines, port, request) for _ in range(runs)]
     import openai
 
     client = openai.AsyncOpenAI(
         api_key=TOKEN, base_url=f"http://127.0.0.1:{port}/v1", max_retries=0, timeout=300
     )
+    # Once before the clock starts: its first request loads half of what it is made of.
+    await by_sdk(client, order(1, 0))
     return [by_sdk(client, asked) for _ in range(runs)]
+
+
+async def begin(start: Any) -> None:
+    """Nobody reads this one: it only sets the run going."""
+    await start
 
 
 async def by_sdk(client: Any, asked: str) -> Tally:
@@ -167,12 +186,13 @@ async def by_sdk(client: Any, asked: str) -> Tally:
 
 
 async def main(kind: str, port: int, runs: int, tokens: int, rate: float) -> None:
+    Tally.warm_up = int(rate)
     streams = await prepare(kind, port, runs, tokens, rate)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()
     began, busy = time.monotonic(), time.process_time()
-    tallies = await asyncio.gather(*streams)
+    tallies = [tally for tally in await asyncio.gather(*streams) if tally is not None]
     seconds = time.monotonic() - began
     if any(tally.expected != tokens for tally in tallies):
         raise SystemExit("a stream ended before its last token")
@@ -190,4 +210,5 @@ async def main(kind: str, port: int, runs: int, tokens: int, rate: float) -> Non
 
 if __name__ == "__main__":
     which, *numbers = sys.argv[1:]
-    uvloop.run(main(which, *(int(n) for n in numbers[:3]), float(numbers[3])))
+    server_port, streams_wanted, tokens_each = (int(n) for n in numbers[:3])
+    uvloop.run(main(which, server_port, streams_wanted, tokens_each, float(numbers[3])))

@@ -1,7 +1,7 @@
 """A model server made for speed, so that it is not what is measured.
 
 Speaks just enough of the chat-completions wire. The last user message is a JSON order:
-`{"tokens": 500, "rate": 50, "silent": false}`; a rate of 0 means as fast as the reader takes them.
+`{"tokens": 500, "rate": 50, "silent": false, "name": "x"}`; a rate of 0 means as fast as the reader takes them.
 Each token is `n:t ` with its number and the monotonic clock in microseconds when it was sent.
 Run as its own process: it prints its port, and answers `GET /stats` with counts.
 """
@@ -30,6 +30,8 @@ class Order(msgspec.Struct):
     tokens: int = 100
     rate: float = 0
     silent: bool = False
+    name: str = ""
+    """What `/stats` calls this answer."""
 
 
 class Turn(msgspec.Struct):
@@ -45,7 +47,8 @@ class Stats(msgspec.Struct):
     open: int = 0
     finished: int = 0
     closed: int = 0
-    closed_at: list[float] = msgspec.field(default_factory=list)
+    closed_at: dict[str, float] = msgspec.field(default_factory=dict)
+    """By name, when the client closed the connection before the end, on the monotonic clock."""
 
 
 class Upstream(asyncio.Protocol):
@@ -56,6 +59,7 @@ class Upstream(asyncio.Protocol):
         self._writing.set()
         self._task: asyncio.Task[None] | None = None
         self._answering = False
+        self._name = ""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -93,7 +97,7 @@ class Upstream(asyncio.Protocol):
         if self._answering:
             self._stats.open -= 1
             self._stats.closed += 1
-            self._stats.closed_at.append(time.monotonic())
+            self._stats.closed_at[self._name] = time.monotonic()
 
     def _list(self, head: bytes) -> None:
         if head.startswith(b"GET /stats"):
@@ -108,6 +112,7 @@ class Upstream(asyncio.Protocol):
     async def _answer(self, order: Order) -> None:
         self._stats.open += 1
         self._answering = True
+        self._name = order.name
         self._transport.write(HEAD)
         if order.silent:
             await asyncio.Event().wait()

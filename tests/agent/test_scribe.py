@@ -1,5 +1,6 @@
 """The scribe: pieces of an answer in, parts of a message out."""
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
@@ -33,9 +34,13 @@ class ListLog:
     def __init__(self) -> None:
         self.events: list[Event] = []
 
-    async def append(self, session_id: SessionId, fence: Fence, events: Sequence[Event]) -> int:
+    def append(
+        self, session_id: SessionId, fence: Fence, events: Sequence[Event]
+    ) -> asyncio.Future[int]:
         self.events += events
-        return len(self.events)
+        stored: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        stored.set_result(len(self.events))
+        return stored
 
     async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
         raise AssertionError("a scribe does not read")

@@ -1,11 +1,12 @@
 """The client against the real server: what it is given once, it gives once, through crashes."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 
 import anyio
 import pytest
 
-from tenuto.client import Client, Item, RunHandle, Seen, SessionHandle, Snapshot
+from tenuto.client import Client, Item, Patience, RunHandle, Seen, SessionHandle, Snapshot
 from tenuto.core.approval import Decision
 from tenuto.core.event import ApprovalRequested, RunFinished, SessionCreated, SessionDeleted
 from tenuto.core.message import ToolPart
@@ -81,21 +82,28 @@ async def test_a_run_is_followed_to_its_end_through_a_stop_and_a_start(
 
 @pytest.mark.failure(14, 19)
 async def test_prompts_sent_through_crashes_are_each_accepted_once(
-    model: ModelServer, server: TenutoServer, raw: RawApi, tenuto: Client, session: SessionHandle
+    model: ModelServer, server: TenutoServer, raw: RawApi, session: SessionHandle
 ) -> None:
     model.script(answer("fine"))
-    done = anyio.Event()
+    runs: list[RunHandle] = []
+    crashes = 0
 
     async def crash() -> None:
-        while not done.is_set():
-            await anyio.sleep(0.15)
+        nonlocal crashes
+        while len(runs) < 35:
+            # Each life takes a few prompts, and is cut off while it takes the next.
+            enough = len(runs) + 4
+            await until(_async(lambda: len(runs) >= enough))  # noqa: B023
             await server.kill()
             await server.start()
+            crashes += 1
 
-    async with anyio.create_task_group() as group:
+    quick = Patience(first_seconds=0.05, longest_seconds=0.2)
+    async with server.client(patience=quick) as client, anyio.create_task_group() as group:
         group.start_soon(crash)
-        runs = [await session.prompt(f"prompt {n}") for n in range(40)]
-        done.set()
+        for n in range(40):
+            runs.append(await client.session(session.id).prompt(f"prompt {n}"))
+    assert crashes >= 5
     assert [(await run.wait()).ended for run in runs] == [True] * 40
     inputs = [run.input async for run in session.runs()]
     assert inputs == [f"prompt {n}" for n in reversed(range(40))]
@@ -189,3 +197,10 @@ async def test_an_approval_is_answered(
         p for m in (await session.messages()).messages for p in m.parts if isinstance(p, ToolPart)
     ]
     assert tool.state == "done"
+
+
+def _async(true: Callable[[], bool]) -> Callable[[], Awaitable[bool]]:
+    async def check() -> bool:
+        return true()
+
+    return check

@@ -68,7 +68,13 @@ class LittleStore:
 
     def desk(self) -> Desk:
         newest = sorted(self.runs.values(), key=lambda run: -run.accept_number)
-        kept = [r for r in newest if r.reason is not Reason.WITHDRAWN and r.steered_into is None]
+        kept = [
+            run
+            for run in newest
+            if run.reason is not Reason.WITHDRAWN
+            and run.steered_into is None
+            and run.mode is not Mode.COMPACT
+        ]
         active = self.session.active_run
         return Desk(
             session=self.session,

@@ -196,6 +196,7 @@ def test_only_the_owner_of_a_run_may_end_it_and_only_once() -> None:
     store.start()
     fence = store.fence()
     store.settle(DONE)
+    assert store.control.epoch > fence.epoch
     with pytest.raises(Fenced):
         store.settle(DONE, fence)
     store.start()

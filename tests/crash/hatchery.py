@@ -69,8 +69,7 @@ def _become(order: Order) -> None:
     """Forget the hatchery: its pipes, its signals."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    order.folder.mkdir(parents=True, exist_ok=True)
-    log = os.open(order.folder / "server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    log = os.open(f"{order.folder}/server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for old, new in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(old, new)

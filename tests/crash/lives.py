@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import signal
 import socket
 import sys
@@ -23,6 +24,7 @@ TOKEN = "test-token-of-no-value"
 READY_SECONDS = 20.0
 LOOK_SECONDS = 0.004
 KILLED = -signal.SIGKILL
+PORTS = (15_000, 32_000)
 
 
 class Hatchery:
@@ -83,6 +85,9 @@ class Lives:
         self.url = f"http://127.0.0.1:{self.port}"
         self.codes: list[int] = []
         """How each life so far has ended."""
+        self.crashes = 0
+        """Lives that ended without our doing: at a point."""
+        self._killing = False
         self.trouble: str | None = None
         """Why there will be no other life; None: all is well."""
         self._up = anyio.Event()
@@ -120,6 +125,7 @@ class Lives:
 
     def kill(self) -> None:
         # It may just have died by itself.
+        self._killing = True
         with suppress(ProcessLookupError):
             if self._pid:
                 os.kill(self._pid, signal.SIGKILL)
@@ -146,6 +152,8 @@ class Lives:
             self._pid = 0
             ready.cancel()
             self.codes.append(code)
+            self.crashes += 0 if self._killing else 1
+            self._killing = False
             if self._up.is_set():
                 self._up = anyio.Event()
             if code != KILLED:
@@ -155,7 +163,7 @@ class Lives:
     def _next_order(self) -> Order:
         order = self._orders.pop(0) if self._orders else None
         return Order(
-            folder=self.folder,
+            folder=str(self.folder),
             port=self.port,
             env=self._env | (order.env if order else {}),
             point=order.point if order else None,
@@ -183,7 +191,12 @@ class Lives:
 
 
 def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
+    """A port that stays ours between two lives: no outgoing connection is given one so low."""
+    while True:
+        port = random.SystemRandom().randrange(*PORTS)
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.support.model_server import Exchange
 PACE_SECONDS = 0.002
 GATE_SECONDS = 5.0
 ENDLESS = 1_000
+WISH = re.compile(r"(?P<name>[a-z ]+): (?P<verb>say|endless|silent|fail|gate|tools|sleep)\b")
 
 
 class Gates:
@@ -44,15 +46,8 @@ class Oracle:
         if "Summarise the conversation so far" in prompt:
             await exchange.say("In short: much was said.")
             return
-        name, _, rest = prompt.partition(": ")
-        verb = rest.split()[0]
-        await getattr(self, f"_{verb}")(exchange, name, self._step(exchange))
-
-    def _step(self, exchange: Exchange) -> int:
-        """How many results of tools came since the last prompt."""
-        roles = [message["role"] for message in exchange.messages]
-        last = max(n for n, role in enumerate(roles) if role == "user")
-        return roles[last:].count("tool")
+        name, verb, step = _wish(exchange)
+        await getattr(self, f"_{verb}")(exchange, name, step)
 
     async def _say(self, exchange: Exchange, name: str, step: int) -> None:
         """Thinks and speaks."""
@@ -128,3 +123,19 @@ class Oracle:
         await exchange.tool_input(index, text[:half])
         await anyio.sleep(PACE_SECONDS)
         await exchange.tool_input(index, text[half:])
+
+
+def _wish(exchange: Exchange) -> tuple[str, str, int]:
+    """Name and verb of the last prompt, and how many results of tools came since.
+
+    What the server itself says as the user (that an answer was cut off) is passed over.
+    """
+    step = 0
+    for message in reversed(exchange.messages):
+        if message["role"] == "tool":
+            step += 1
+        elif message["role"] == "user":
+            found = WISH.search(json.dumps(message["content"]))
+            if found:
+                return found["name"], found["verb"], step
+    raise AssertionError(f"there is no prompt of ours in {exchange.messages}")

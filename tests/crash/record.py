@@ -28,6 +28,8 @@ class Record:
     answers: list[Answer] = field(default_factory=list)
     seen: dict[str, dict[int, Json]] = field(default_factory=dict)
     """Every event that a client saw, by log and seq."""
+    whole_after: dict[str, int] = field(default_factory=dict)
+    """From where on a workspace's log is whole: before, deleted sessions were forgotten."""
     asked: Counter[str] = field(default_factory=Counter)
     """How often each text was meant to be accepted."""
     deleted: set[str] = field(default_factory=set)

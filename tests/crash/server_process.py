@@ -24,13 +24,13 @@ RESTART_PAGES = 90
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     """What one life of a server is to be."""
 
-    folder: Path
+    folder: str
     port: int
     env: dict[str, str]
     point: str | None = None
     """Where it dies; None: nowhere."""
     passing: int = 1
-    census: Path | None = None
+    census: str | None = None
     """Where it writes down which points it passed; None: nowhere."""
 
 
@@ -44,14 +44,14 @@ def live(order: Order) -> int:
     flags: dict[str, Any] = {
         "host": "127.0.0.1",
         "port": str(order.port),
-        "data": str(order.folder / "data"),
+        "data": f"{order.folder}/data",
     }
-    return serve(load(flags, os.environ, order.folder), points=_points(order))
+    return serve(load(flags, os.environ, Path(order.folder)), points=_points(order))
 
 
 def _points(order: Order) -> Points:
     if order.census is not None:
-        return Census(order.census)
+        return Census(Path(order.census))
     if order.point is not None:
         return CrashPoints(order.point, order.passing)
     return NOWHERE

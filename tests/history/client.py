@@ -74,9 +74,11 @@ class Client:
         self, method: str, path: str, body: Any = None, *, key: str | None = None
     ) -> Reply:
         """Ask until there is an answer."""
-        while (reply := await self.call(method, path, body, key=key)) is None:
+        while True:
+            reply = await self.call(method, path, body, key=key)
+            if reply is not None:
+                return reply
             await asyncio.sleep(PAUSE_SECONDS)
-        return reply
 
     @asynccontextmanager
     async def follow(self, path: str, *, after: int | str | None) -> AsyncGenerator["Stream", None]:

@@ -5,6 +5,7 @@
 
 import argparse
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -31,14 +32,13 @@ class Crew:
 
     async def work(self, *, stages: int, until: float) -> None:
         """Play until then, see everything to its end, and read it all once more."""
-        async with asyncio.timeout(None):
-            workspace = asyncio.create_task(self._watch_the_workspace())
-            await asyncio.gather(*(self._stage(n, until) for n in range(stages)))
-            workspace.cancel()
-            await asyncio.gather(workspace, return_exceptions=True)
-            auditor = self._client("auditor")
-            for path in self._kept:
-                await _audit(auditor, path)
+        workspace = asyncio.create_task(self._watch_the_workspace())
+        await asyncio.gather(*(self._stage(n, until) for n in range(stages)))
+        workspace.cancel()
+        await asyncio.gather(workspace, return_exceptions=True)
+        auditor = self._client("auditor")
+        for path in self._kept:
+            await _audit(auditor, path)
         for client in self._clients:
             await client.close()
 
@@ -78,7 +78,7 @@ class Crew:
             self._kept.append(scene.path)
         for reader in readers:
             reader.until = head if head is not None else reader.cursor
-        await asyncio.gather(*watching)
+        await _until_done(readers, watching)
 
     async def _watch_the_workspace(self) -> None:
         client = self._client("workspace")
@@ -104,6 +104,18 @@ async def _quieten(client: Client, path: str) -> int:
         if now() > patience:
             await client.call("POST", f"{path}/cancel")
         await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _until_done(readers: Sequence[Reader], watching: Sequence[asyncio.Task[None]]) -> None:
+    """Let each see what is still to come; one that has seen it may be waiting for more."""
+    for reader, task in zip(readers, watching, strict=True):
+        while True:
+            if reader.done or task.done():
+                break
+            await asyncio.sleep(LOOK_SECONDS)
+    for task in watching:
+        task.cancel()
+    await asyncio.gather(*watching, return_exceptions=True)
 
 
 async def _audit(client: Client, path: str) -> None:

@@ -34,9 +34,15 @@ class Nemesis:
     async def rage(self, seconds: float) -> None:
         """Mistreat the server for this long; leave it running and well."""
         until = now() + seconds
+        # The first is a kill, so that the shortest history has one; then a deck, so that each
+        # thing comes as often as it should.
+        deck = ["kill"]
         while now() < until:
             await asyncio.sleep(self._random.uniform(0.3, 2.5))
-            (deed,) = self._random.choices(list(DEEDS), list(DEEDS.values()))
+            deck = deck or self._random.sample(
+                list(DEEDS), k=sum(DEEDS.values()), counts=DEEDS.values()
+            )
+            deed = deck.pop()
             began = now()
             detail = await self._do(deed)
             entry = Misfortune(action=deed, began=began, ended=now(), detail=detail)

@@ -31,7 +31,7 @@ class Reader:
         """None: for as long as there is something to come."""
 
     async def watch(self) -> None:
-        while not self._is_done():
+        while not self.done:
             after = "now" if self._manner is Manner.FORGETFUL else self.cursor
             async with self._client.follow(self._path, after=after) as stream:
                 if stream.status == 404:
@@ -42,7 +42,7 @@ class Reader:
 
     async def _watch_once(self, stream: Stream) -> None:
         patience = self._random.randrange(50, 1500)
-        while not self._is_done():
+        while not self.done:
             frames = await self._next(stream)
             if not frames:
                 return
@@ -65,7 +65,8 @@ class Reader:
         longest = 1.5 if self._manner is Manner.RESTLESS else PAUSE_SECONDS
         return self._random.uniform(0.0, longest) if self.until is None else PAUSE_SECONDS
 
-    def _is_done(self) -> bool:
+    @property
+    def done(self) -> bool:
         return self.gone or (self.until is not None and self.cursor >= self.until)
 
 

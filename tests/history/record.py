@@ -15,7 +15,7 @@ FORMAT = 1
 Left = Literal["left", "ended", "broken", "refused"]
 
 
-class Line(msgspec.Struct, tag_field="kind", frozen=True, kw_only=True, omit_defaults=True):
+class Line(msgspec.Struct, tag_field="kind", kw_only=True, omit_defaults=True):
     """All times are seconds of one clock that only goes forward."""
 
 

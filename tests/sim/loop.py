@@ -67,8 +67,9 @@ class Timer(Call):
 class NumberedTask(asyncio.Task[Any]):
     """Hashed by its number: a set of tasks has the same order in every replay."""
 
-    def __init__(self, number: int, *args: Any, **options: Any) -> None:
+    def __init__(self, number: int, node: str | None, *args: Any, **options: Any) -> None:
         self.number = number
+        self.node = node
         super().__init__(*args, **options)
 
     def __hash__(self) -> int:
@@ -135,7 +136,7 @@ class SimLoop(asyncio.AbstractEventLoop):
             call = ready.pop(int(random() * among) if among > 1 else 0)
             if call.dropped:
                 continue
-            if self._frozen and call.context.get(NODE) in self._frozen:
+            if self._frozen and (call.context.get(NODE) or "") in self._frozen:
                 self._parked.append(call)
                 continue
             self.steps += 1
@@ -192,9 +193,13 @@ class SimLoop(asyncio.AbstractEventLoop):
         name: str | None = None,
         context: Context | None = None,
     ) -> asyncio.Task[Any]:
-        task = NumberedTask(len(self.tasks), coro, loop=self, name=name, context=context)
+        node = NODE.get() if context is None else context.get(NODE)
+        task = NumberedTask(len(self.tasks), node, coro, loop=self, name=name, context=context)
         self.tasks.append(task)
         return task
+
+    def get_task_factory(self) -> None:
+        """Tasks are made in one way only."""
 
     def get_debug(self) -> bool:
         return False
@@ -209,10 +214,12 @@ class SimLoop(asyncio.AbstractEventLoop):
         if not self.closed:
             self.on_mistake(f"{context.get('message')}: {context.get('exception')!r}")
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:
+    def run_in_executor(self, *args: Any) -> Any:  # type: ignore[override]
         raise RuntimeError("there are no threads here")
 
-    def call_soon_threadsafe(self, callback: Any, *args: Any, context: Any = None) -> Any:
+    def call_soon_threadsafe(  # type: ignore[override]
+        self, *args: Any, **options: Any
+    ) -> Any:
         raise RuntimeError("there are no threads here")
 
     def _left_to_the_collector(self, generator: AsyncGenerator[Any, Any]) -> None:

@@ -60,6 +60,8 @@ class SessionLog:
         self.runs: dict[str, RunView] = {}
         self.queue: list[str] = []
         self.active: str | None = None
+        self.before_active: list[str] = []
+        """Messages that were there when the active run began: its model must be told of them."""
         self.pending: dict[str, Json] = {}
         self.approvals: dict[str, Json] = {}
         self.grants: set[str] = set()
@@ -152,6 +154,7 @@ class SessionLog:
         must(run["status"] == "running" and run["started_at"], "what starts runs", run)
         self.queue.pop(0)
         self.active = run["id"]
+        self.before_active = list(self.transcript.messages)
         self.runs[run["id"]].run = run
         self.runs[run["id"]].started_step = step
 

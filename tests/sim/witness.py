@@ -84,7 +84,7 @@ class Witness:
         log = self.sessions[session_id]
         if log.deleted:
             return
-        snapshot = msgspec.to_builtins(now(store.snapshot(SessionId(session_id))))
+        snapshot = _decode(msgspec.json.encode(now(store.snapshot(SessionId(session_id)))))
         session = snapshot["session"]
         must(session["head"] == log.head, "the head is the log's", session, log.head)
         must(

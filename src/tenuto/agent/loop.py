@@ -112,9 +112,13 @@ class AgentLoop:
             async def one(call: ToolPart, results: dict[str, ToolPart] = results) -> None:
                 results[call.id] = await self._toolbox.run(task, call)
 
-            async with anyio.create_task_group() as tasks:
-                for call in together:
-                    tasks.start_soon(one, call)
+            try:
+                async with anyio.create_task_group() as tasks:
+                    for call in together:
+                        tasks.start_soon(one, call)
+            except ExceptionGroup as several:
+                # One cause is enough to end the run, and whoever ends it must know which.
+                raise several.exceptions[0] from several
             done += [results[call.id] for call in together]
         return tuple(done)
 

@@ -15,6 +15,7 @@ OF_EVERY_CALL = ("unauthorized", "forbidden", "internal")
 REF = "#/components/schemas/{name}"
 MEANING = {
     "after": "The last `seq` seen, or `now` for a snapshot first.",
+    "before": "Only messages before this one.",
     "limit": "How many rows, 1 to 200.",
     "cursor": "`next` of the page before.",
     "q": "Words to look for.",

@@ -31,7 +31,6 @@ class Viewing:
             StreamId(session_id),
             after=after,
             snapshot=take,
-            shown=lambda frame: True,
             last=lambda frame: frame.type == "session.deleted",
         )
 
@@ -81,7 +80,6 @@ class Viewing:
             stream,
             after=self._after(head),
             snapshot=take,
-            shown=lambda frame: True,
             last=lambda frame: False,
         )
 

@@ -45,7 +45,10 @@ class Desk(Value):
     outline: tuple[Outline, ...] = ()
     """All messages, oldest first; empty without `Sight.HISTORY`."""
     last_run: Run | None = None
-    """The newest run that was neither taken back nor steered; None without `Sight.HISTORY`."""
+    """The newest run that was neither taken back, steered nor a compaction.
+
+    None without `Sight.HISTORY`.
+    """
 
     def held_by(self, fence: Fence) -> Run:
         """The active run, if the holder of `fence` still owns it."""

@@ -119,6 +119,17 @@ def compacted(
     return Change(events=(event,), control=desk.control, result=None)
 
 
+def shut(desk: Desk) -> Change[int]:
+    """Before a delete: stop the active run and fence its driver, so that what is open stays as it
+    is until it is read; the epoch says whether it did."""
+    if desk.active is None:
+        return Change(events=(), control=desk.control, result=desk.control.epoch)
+    cancels = desk.control.cancels.cover(desk.active, Reason.DELETED)
+    # Without an owner the rescuer ends the run, should the delete never come.
+    control = replace(desk.control, epoch=desk.control.epoch + 1, owner=None, cancels=cancels)
+    return Change(events=(), control=control, result=control.epoch)
+
+
 def delete(desk: Desk, open_message: Message | None, moment: Moment) -> Change[None]:
     """End everything as `deleted` and close the log. The driver finds itself fenced."""
     change = cancel_session(desk, Reason.DELETED, moment)

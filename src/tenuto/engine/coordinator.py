@@ -124,6 +124,10 @@ class Coordinator:
             await anyio.sleep(RETRY_SECONDS)
         finally:
             lane.active = None
+            if lane.looking is not None:
+                # It looks for the run that was: left alone, it would look in the next one's stead.
+                lane.looking.cancel()
+                lane.looking = None
         return True
 
     def _look(self, session_id: SessionId, lane: Lane) -> None:

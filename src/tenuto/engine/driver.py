@@ -117,6 +117,9 @@ class Driver:
             ending = _failed(Reason.MODEL_NOT_FOUND, str(error))
         except Fenced:
             active.lost = True
+        except NotFound as error:
+            # The session was deleted under us; if it was not, the run must still end.
+            log.warning("something is gone: %s", error, extra={"run_id": task.run.id})
         except StorageTrouble as error:
             ending = _failed(Reason.STORAGE, str(error))
         except Exception:

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from tenuto.core import consent, editing, scheduler
 from tenuto.core.approval import Approval, Decision
-from tenuto.core.desk import Moment, Sight
+from tenuto.core.desk import Decide, Moment, Sight
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import InvalidInput, NotFound, NothingToUndo, SessionBusy, ShuttingDown
 from tenuto.core.message import Message, parts_input
@@ -175,19 +175,15 @@ class Inbox:
 
     async def withdraw(self, run_id: RunId) -> None:
         """Take a queued prompt back."""
-        run = await self._queued(run_id)
-        await self._store.commit(
-            run.session_id, lambda desk: scheduler.withdraw(desk, run_id, self.moment)
-        )
+        await self._while_queued(run_id, lambda desk: scheduler.withdraw(desk, run_id, self.moment))
 
     async def change_queued(self, run_id: RunId, edit: QueueEdit) -> Run:
-        run = await self._queued(run_id)
+        await self._queued(run_id)
         if edit.input is not None:
             edit = replace(edit, input=await self._checked(edit.input))
-        changed, _ = await self._store.commit(
-            run.session_id, lambda desk: editing.change_queued(desk, run_id, edit, self.moment)
+        return await self._while_queued(
+            run_id, lambda desk: editing.change_queued(desk, run_id, edit, self.moment)
         )
-        return changed
 
     async def answer(
         self, approval_id: ApprovalId, decision: Decision, note: str | None
@@ -270,6 +266,16 @@ class Inbox:
                 )
             )
         return checked
+
+    async def _while_queued(self, run_id: RunId, decide: Decide[Run]) -> Run:
+        run = await self._queued(run_id)
+        try:
+            changed, _ = await self._store.commit(run.session_id, decide)
+        except NotFound:
+            # It has ended since we looked, and says so itself; or its session is gone.
+            await self._queued(run_id)
+            raise
+        return changed
 
     async def _queued(self, run_id: RunId) -> Run:
         run = await self._store.run(run_id)

@@ -7,8 +7,8 @@ import anyio
 from msgspec.structs import replace
 
 from tenuto.core import editing
-from tenuto.core.desk import Moment
-from tenuto.core.error import Forbidden, NotFound, SessionBusy
+from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core.error import Fenced, Forbidden, NotFound, SessionBusy
 from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted
 from tenuto.core.message import Message
 from tenuto.core.run import Usage
@@ -101,12 +101,29 @@ class Librarian:
 
     async def delete(self, session_id: SessionId) -> None:
         """End everything, fence every writer, remove the session; wait until nothing of it runs."""
-        message = await self._store.open_message(session_id)
-        moment = Moment(now=self._clock.now(), node=self._node)
-        await self._store.commit(session_id, lambda desk: editing.delete(desk, message, moment))
+        while True:
+            try:
+                await self._delete(session_id)
+                break
+            except Fenced:
+                # The next run has begun since we stopped the last one.
+                continue
         log.info("session deleted", extra={"session_id": session_id})
         with anyio.move_on_after(UNWIND_SECONDS):
             await self._coordinator.until_gone(session_id)
+
+    async def _delete(self, session_id: SessionId) -> None:
+        # First nobody may write, then we look at what is open: it must end as the log has it.
+        epoch, _ = await self._store.commit(session_id, editing.shut)
+        message = await self._store.open_message(session_id)
+        moment = Moment(now=self._clock.now(), node=self._node)
+
+        def decide(desk: Desk) -> Change[None]:
+            if desk.control.epoch != epoch:
+                raise Fenced(f"session {session_id} has another writer")
+            return editing.delete(desk, message, moment)
+
+        await self._store.commit(session_id, decide)
 
     async def create_workspace(self, name: str, path: str, *, once: Once | None) -> Workspace:
         workspace = Workspace(

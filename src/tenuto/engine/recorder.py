@@ -44,6 +44,7 @@ class Recorder:
         fence: Fence,
         message: Message | None,
     ) -> None:
+        self._loop = asyncio.get_running_loop()
         self._store = store
         self._clock = clock
         self._session_id = session_id
@@ -152,7 +153,7 @@ class Recorder:
         # Not at once: what is recorded in the same turn of the loop goes together.
         if not self._sending and not self._scheduled:
             self._scheduled = True
-            asyncio.get_running_loop().call_soon(self._next)
+            self._loop.call_soon(self._next)
 
     def _next(self) -> None:
         self._scheduled = False
@@ -182,7 +183,7 @@ class Recorder:
         """Try again for a while: a full disk may be emptied."""
         if isinstance(error, StorageTrouble) and self._clock.seconds() < self._give_up_at:
             log.warning("cannot record, trying again: %s", error)
-            asyncio.get_running_loop().call_later(RETRY_SECONDS, self._send)
+            self._loop.call_later(RETRY_SECONDS, self._send)
             return
         if not isinstance(error, TenutoError):
             log.error("recording failed", exc_info=error, extra={"run_id": self._fence.run_id})

@@ -21,6 +21,8 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 15.0
 ROUND_SECONDS = 5.0
+AT_ONCE = 50
+"""Rescues under way together: they share commits, as everything does."""
 
 
 class Rescuer:
@@ -62,17 +64,22 @@ class Rescuer:
 
     async def round(self) -> None:
         await self._store.heartbeat(self._node, until=self._clock.later(LEASE_SECONDS))
-        for orphan in await self._store.orphans(self._node, now=self._clock.now()):
-            try:
-                self._points.reach(Step.RESCUING)
-                await self._rescue(orphan)
-                self._points.reach(Step.RESCUED)
-            except (Fenced, NotFound):
-                # Someone else was quicker.
-                continue
-            except Exception:
-                # One odd run must not keep the others from being rescued.
-                log.exception("cannot rescue", extra={"run_id": orphan.run_id})
+        orphans = await self._store.orphans(self._node, now=self._clock.now())
+        for start in range(0, len(orphans), AT_ONCE):
+            async with anyio.create_task_group() as rescues:
+                for orphan in orphans[start : start + AT_ONCE]:
+                    rescues.start_soon(self._try_to_rescue, orphan)
+
+    async def _try_to_rescue(self, orphan: Orphan) -> None:
+        try:
+            self._points.reach(Step.RESCUING)
+            await self._rescue(orphan)
+            self._points.reach(Step.RESCUED)
+        except (Fenced, NotFound):
+            log.info("another was quicker", extra={"run_id": orphan.run_id})
+        except Exception:
+            # One odd run must not keep the others from being rescued.
+            log.exception("cannot rescue", extra={"run_id": orphan.run_id})
 
     async def _rescue(self, orphan: Orphan) -> None:
         message = await self._store.open_message(orphan.session_id)

@@ -6,8 +6,8 @@ memory, slows nobody and misses nothing.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from tenuto.core.error import NotFound
 from tenuto.core.event import Stored
@@ -126,57 +126,54 @@ class Tailer:
         *,
         after: int | None,
         snapshot: TakeSnapshot | None,
-        shown: Callable[[Frame], bool],
         last: Callable[[Frame], bool],
+        shown: Callable[[Frame], bool] | None = None,
         until: int | None = None,
     ) -> AsyncGenerator[Batch, None]:
-        """Batches of `shown` frames from `after` on; None: from a snapshot on.
+        """Batches of `shown` frames (None: all) from `after` on (None: from a snapshot on).
 
         Ends after the `last` frame, at `until`, with the log, or with the server. Without
         `snapshot`, folded deltas are given as they are.
         """
+        cursor = after or 0
+        # Listen before the first read: a commit between the two must still wake us.
+        with self._watching(stream) as recent, self._bell.listen(stream) as ear:
+            frames = await self._first(snapshot) if after is None else ()
+            while frames is not None and not self._closed:
+                if frames:
+                    cursor = frames[-1].seq
+                    wanted = frames if shown is None else [f for f in frames if shown(f)]
+                    if wanted:
+                        yield Batch(frames=tuple(f.data for f in wanted), cursor=cursor)
+                    if any(last(frame) for frame in frames):
+                        return
+                if until is not None and cursor >= until:
+                    return
+                frames = recent.since(cursor)
+                if frames is None:
+                    frames = await self._page(stream, recent, cursor, snapshot)
+                if frames == () and not await ear.wait(HEARTBEAT_SECONDS):
+                    recent.doubt()
+                    yield Batch(frames=(), cursor=cursor)
+
+    @contextmanager
+    def _watching(self, stream: StreamId) -> Iterator[Recent]:
+        """The stream's newest frames, kept as long as anyone watches."""
         recent = self._recent.setdefault(stream, Recent(self._encode))
         recent.viewers += 1
         try:
-            async with aclosing(self._walk(stream, recent, after, snapshot, until)) as walk:
-                async for frames, cursor in walk:
-                    wanted = tuple(frame.data for frame in frames if shown(frame))
-                    if wanted or not frames:
-                        yield Batch(frames=wanted, cursor=cursor)
-                    if any(last(frame) for frame in frames):
-                        return
+            yield recent
         finally:
             recent.viewers -= 1
             if recent.viewers == 0:
                 del self._recent[stream]
 
-    async def _walk(
-        self,
-        stream: StreamId,
-        recent: Recent,
-        after: int | None,
-        snapshot: TakeSnapshot | None,
-        until: int | None,
-    ) -> AsyncGenerator[tuple[Sequence[Frame], int], None]:
-        # Listen before the first read: a commit between the two must still wake us.
-        with self._bell.listen(stream) as ear:
-            cursor = after or 0
-            if after is None and snapshot is not None:
-                first = await _snapshot_frame(snapshot)
-                cursor = first.seq
-                yield (first,), cursor
-            while not self._closed and (until is None or cursor < until):
-                frames = recent.since(cursor)
-                if frames is None:
-                    frames = await self._page(stream, recent, cursor, snapshot)
-                    if frames is None:
-                        return
-                if frames:
-                    cursor = frames[-1].seq
-                    yield frames, cursor
-                elif not await ear.wait(HEARTBEAT_SECONDS):
-                    recent.doubt()
-                    yield (), cursor
+    async def _first(self, snapshot: TakeSnapshot | None) -> Sequence[Frame] | None:
+        """The frame that stands for everything so far; None if the log is gone meanwhile."""
+        try:
+            return () if snapshot is None else (await _snapshot_frame(snapshot),)
+        except NotFound:
+            return None
 
     async def _page(
         self, stream: StreamId, recent: Recent, cursor: int, snapshot: TakeSnapshot | None

@@ -87,6 +87,15 @@ class Snapshot(Value):
     """Pending ones."""
 
 
+class MessagePage(Value):
+    """The newest messages, or those before one of them, oldest first."""
+
+    messages: tuple[Message, ...]
+    head: int
+    before: MessageId | None
+    """Ask for the messages before this one to read on; None: there are no older ones."""
+
+
 class Background(Value):
     """What a model is told of a session before its next step."""
 
@@ -168,6 +177,14 @@ class Library(Protocol):
 
     async def snapshot(self, session_id: SessionId) -> Snapshot:
         """The session and its whole transcript, at one point."""
+
+    async def messages(
+        self, session_id: SessionId, *, limit: int, before: MessageId | None
+    ) -> MessagePage:
+        """The last `limit` messages of all, or of those before `before`, at one point of the log.
+
+        Costs what it gives, however long the session is. NotFound for an unknown `before`.
+        """
 
     async def open_message(self, session_id: SessionId) -> Message | None:
         """The unfinished answer of the active run, as the log has it now."""

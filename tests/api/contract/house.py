@@ -142,12 +142,17 @@ class House:
 
 
 @asynccontextmanager
-async def open_house(folder: Path, env: Mapping[str, str]) -> AsyncIterator[House]:
-    async with (
-        HeldModel() as model,
-        TenutoServer(folder, model_url=model.url, env=env) as server,
-    ):
-        yield House(model, server)
+async def open_house(
+    folder: Path, env: Mapping[str, str], *, settings_file: str = ""
+) -> AsyncIterator[House]:
+    """A house with these settings; MODEL_URL in the file stands for the model's address."""
+    async with HeldModel() as model:
+        if settings_file:
+            text = settings_file.replace("MODEL_URL", model.url)
+            (folder / "tenuto.toml").write_text(text, encoding="utf-8")
+        url = None if settings_file else model.url
+        async with TenutoServer(folder, model_url=url, env=env) as server:
+            yield House(model, server)
 
 
 def refused(answer: Answer, status: int, code: str) -> str:

@@ -31,6 +31,17 @@ async def test_the_same_prompt_with_the_same_key_is_one_run(house: House, sessio
     assert await house.texts(session_id) == ["hi", "Hello."]
 
 
+async def test_the_same_again_is_answered_even_when_it_would_now_be_refused(
+    house: House, session_id: str
+) -> None:
+    path, body = f"/api/sessions/{session_id}/runs", {"input": "hi", "when_busy": "reject"}
+    first = await send(house.api, path, body, "busy")
+    await house.request()
+    refused(await house.api.post(path, body), 409, "session_busy")
+    again = await send(house.api, path, body, "busy")
+    assert (again.status, again.body["id"]) == (202, first.body["id"])
+
+
 @pytest.mark.failure(19)
 async def test_a_double_submit_at_the_same_moment_is_one_run(house: House, session_id: str) -> None:
     path, answers = f"/api/sessions/{session_id}/runs", []

@@ -13,7 +13,7 @@ from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.message import Message
 from tenuto.core.session import DEFAULT_WORKSPACE, Session
-from tenuto.core.value import Value, WorkspaceId
+from tenuto.core.value import MessageId, Value, WorkspaceId
 from tenuto.engine.inbox import CancelReceipt
 from tenuto.engine.librarian import NewSession
 from tenuto.ports.store import SessionPage, SessionQuery
@@ -38,8 +38,12 @@ class SessionChange(Value, forbid_unknown_fields=True):
 
 
 class Messages(Value):
+    """The whole transcript, or the part of it that `limit` and `before` ask for."""
+
     messages: tuple[Message, ...]
     head: int
+    before: MessageId | None = None
+    """With `limit`: give this as `before` for the messages before these; null: there are none."""
 
 
 async def create(call: Call) -> ASGIApp:
@@ -86,6 +90,14 @@ async def delete(call: Call) -> ASGIApp:
 
 
 async def messages(call: Call) -> ASGIApp:
+    if call.query("limit") or call.query("before"):
+        before = call.query("before")
+        page = await call.to.store.messages(
+            call.session_id,
+            limit=call.limit(),
+            before=MessageId(before) if before else None,
+        )
+        return answer(page)
     snapshot = await call.to.store.snapshot(call.session_id)
     return answer(Messages(messages=snapshot.messages, head=snapshot.session.head))
 
@@ -152,8 +164,9 @@ ENDPOINTS = (
         path="/api/sessions/{id}/messages",
         handler=messages,
         tag="sessions",
-        summary="The transcript, and the cursor it was taken at",
+        summary="The transcript, and the cursor it was taken at; `limit` gives the newest only",
         gives=Messages,
+        query=("limit", "before"),
         codes=("not_found",),
     ),
     Endpoint(

@@ -10,6 +10,7 @@ from tenuto.core.session import Control, Session, Workspace
 from tenuto.core.value import ApprovalId, FileId, MessageId, RunId, SessionId, WorkspaceId
 from tenuto.ports.store import (
     Background,
+    MessagePage,
     RunPage,
     RunQuery,
     SessionPage,
@@ -58,6 +59,23 @@ class MemoryLibrary:
             messages=shelf.transcript(self._state.tape(session_id)),
             runs=tuple(run for run in runs if run.id in recent or not run.ended),
             approvals=shelf.pending(),
+        )
+
+    async def messages(
+        self, session_id: SessionId, *, limit: int, before: MessageId | None
+    ) -> MessagePage:
+        shelf = self._state.shelf(session_id)
+        found = shelf.transcript(self._state.tape(session_id))
+        if before is not None:
+            ids = [message.id for message in found]
+            if before not in ids:
+                raise no_such("message", before)
+            found = found[: ids.index(before)]
+        page = found[-limit:]
+        return MessagePage(
+            messages=page,
+            head=self._state.session(shelf).head,
+            before=page[0].id if len(found) > limit else None,
         )
 
     async def open_message(self, session_id: SessionId) -> Message | None:

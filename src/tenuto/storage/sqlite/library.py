@@ -9,6 +9,7 @@ from tenuto.core.session import Control, Session
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
 from tenuto.ports.store import (
     Background,
+    MessagePage,
     RunPage,
     RunQuery,
     SessionPage,
@@ -24,6 +25,7 @@ from tenuto.storage.sqlite.rows import (
     encode,
     folder,
     message,
+    newest,
     pending,
     run_of,
     session_of,
@@ -55,6 +57,11 @@ class SqliteLibrary:
 
     async def snapshot(self, session_id: SessionId) -> Snapshot:
         return await self._db.read(lambda tx: _snapshot(tx, session_id))
+
+    async def messages(
+        self, session_id: SessionId, *, limit: int, before: MessageId | None
+    ) -> MessagePage:
+        return await self._db.read(lambda tx: _messages(tx, session_id, limit, before))
 
     async def open_message(self, session_id: SessionId) -> Message | None:
         def read(tx: Transaction) -> Message | None:
@@ -125,6 +132,22 @@ def _snapshot(tx: Transaction, session_id: SessionId) -> Snapshot:
         runs=tuple(sorted(runs.values(), key=lambda run: run.accept_number)),
         approvals=pending(tx, session_id),
     )
+
+
+def _messages(
+    tx: Transaction, session_id: SessionId, limit: int, before: MessageId | None
+) -> MessagePage:
+    head = folder(tx, session_id).session.head
+    seq = FOR_EVER
+    if before is not None:
+        row = tx.row("message", session_id=session_id, id=before)
+        if row is None:
+            raise no_such("message", before)
+        seq = row[1]
+    # One more than asked for tells whether there are older ones.
+    found = newest(tx, session_id, before=seq, limit=limit + 1)
+    page = found[-limit:]
+    return MessagePage(messages=page, head=head, before=page[0].id if len(found) > limit else None)
 
 
 def _background(tx: Transaction, session_id: SessionId) -> Background:

@@ -149,6 +149,10 @@ SELECT id, role, run_id FROM messages WHERE session_id = :session_id ORDER BY se
 -- name: messages_after
 SELECT body, seq FROM messages WHERE session_id = :session_id AND seq > :after ORDER BY seq;
 
+-- name: messages_before
+SELECT body, seq FROM messages WHERE session_id = :session_id AND seq < :before
+ORDER BY seq DESC LIMIT :limit;
+
 -- name: message
 SELECT body, seq FROM messages WHERE session_id = :session_id AND id = :id;
 

@@ -95,6 +95,14 @@ def transcript(
     return tuple(_whole(transaction, session_id, row) for row in rows)
 
 
+def newest(
+    transaction: Transaction, session_id: SessionId, *, before: int, limit: int
+) -> tuple[Message, ...]:
+    """The last messages begun before that seq, oldest first."""
+    rows = transaction.rows("messages_before", session_id=session_id, before=before, limit=limit)
+    return tuple(_whole(transaction, session_id, row) for row in reversed(rows))
+
+
 def message(
     transaction: Transaction, session_id: SessionId, message_id: MessageId
 ) -> Message | None:

@@ -1,0 +1,205 @@
+"""(e) What a long session and many sessions cost, beside a short one and a few."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import uvloop
+
+from bench.processes import Tenuto
+from bench.reader import ask, http
+from bench.table import Figure, percentile, ratio
+from tenuto.clock import RandomIds, SystemClock
+from tenuto.core.event import (
+    Event,
+    MessageFinished,
+    MessageStarted,
+    PartStarted,
+    SessionCompacted,
+    Stored,
+)
+from tenuto.core.message import Message, TextPart
+from tenuto.core.session import DEFAULT_WORKSPACE, Session, TitleSource, Workspace
+from tenuto.core.value import MessageId, PartId, SessionId, StreamId
+from tenuto.storage.sqlite import SqliteStore
+
+LENGTHS = (10, 1_000, 100_000)
+SESSIONS = 100_000
+AT_ONCE = 2_000
+SAMPLES = 25
+AIM = 1.5
+WORDS = "a quick brown fox jumps over the lazy dog while many tokens are held for their full value"
+
+
+class Deaf:
+    """A sink for a store that nobody watches."""
+
+    def committed(self, stream: StreamId, events: Sequence[Stored]) -> None: ...
+
+    def changed(self, session_id: SessionId) -> None: ...
+
+
+def fill(path: Path, *, sessions: int) -> None:
+    """A database with this many sessions, and one of each length."""
+    uvloop.run(_fill(path, sessions))
+
+
+def measure(few: Tenuto, many: Tenuto) -> list[Figure]:
+    """`few` has ten sessions, `many` a hundred thousand; both have one of each length."""
+    figures = []
+    for name, work in (("append a turn", _append), ("open", _open), ("resume", _resume)):
+        costs = {n: _cost(partial(work, many.port, _long(n))) for n in LENGTHS}
+        figures += _compared(f"{name}, session of", "messages", costs)
+    listing = {"list": "/api/sessions?limit=50", "search a rare word": "/api/sessions?q=word7"}
+    for name, path in listing.items():
+        costs = {
+            count: _cost(partial(ask, server.port, "GET", path))
+            for count, server in ((10, few), (SESSIONS, many))
+        }
+        figures += _compared(f"{name},", "sessions", costs)
+    return figures
+
+
+def _compared(name: str, of: str, costs: dict[int, float]) -> list[Figure]:
+    smallest = next(iter(costs.values()))
+    return [
+        Figure(
+            name=f"{name} {count:,} {of}",
+            value=cost,
+            unit="ms",
+            ratios={"of the smallest": ratio(cost, smallest)},
+            aim=f"<= {AIM}x" if cost is not smallest else "",
+            met=cost <= AIM * smallest if cost is not smallest else None,
+        )
+        for count, cost in costs.items()
+    ]
+
+
+def _cost(work: Callable[[], Awaitable[object]]) -> float:
+    """The median, in milliseconds; the first few are not counted."""
+
+    async def repeat() -> float:
+        took = []
+        for _ in range(SAMPLES):
+            began = time.perf_counter()
+            await work()
+            took.append((time.perf_counter() - began) * 1000)
+        return percentile(took[5:], 0.5)
+
+    return uvloop.run(repeat())
+
+
+async def _append(port: int, session: str) -> None:
+    body = {"input": json.dumps({"tokens": 1}), "mode": "chat"}
+    request = http("POST", f"/api/sessions/{session}/runs", body, accept="text/event-stream")
+    await _until(port, request, b"event: run.finished")
+
+
+async def _open(port: int, session: str) -> None:
+    await ask(port, "GET", f"/api/sessions/{session}/messages?limit=50")
+
+
+async def _resume(port: int, session: str) -> None:
+    head = (await ask(port, "GET", f"/api/sessions/{session}"))["head"]
+    path = f"/api/sessions/{session}/events?after={head - 5}"
+    await _until(port, http("GET", path), b"id: %d\n" % head)
+
+
+async def _until(port: int, request: bytes, sign: bytes) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request)
+    seen = b""
+    while sign not in seen:
+        data = await reader.read(65536)
+        if not data:
+            raise SystemExit("a stream ended early")
+        seen += data
+    writer.close()
+
+
+def _long(length: int) -> str:
+    return f"ses_long{length}"
+
+
+async def _fill(path: Path, sessions: int) -> None:
+    store = SqliteStore(path, Deaf())
+    await store.open()
+    now = SystemClock().now()
+    workspace = Workspace(
+        id=DEFAULT_WORKSPACE, name="Default", path=str(path.parent), created_at=now
+    )
+    await store.put_workspace(workspace)
+    ids = RandomIds()
+    for start in range(0, sessions, AT_ONCE):
+        await asyncio.gather(
+            *(
+                store.create_session(_session(ids.new("ses"), f"{WORDS} word{n}"))
+                for n in range(start, min(start + AT_ONCE, sessions))
+            )
+        )
+    for length in LENGTHS:
+        await _add_long(store, length)
+    await store.close()
+
+
+async def _add_long(store: SqliteStore, length: int) -> None:
+    session = _session(_long(length), f"long {length}")
+    events: list[Event] = []
+    finished = []
+    for n in range(length):
+        message = _message(session, n)
+        events += _said(message)
+        finished.append(message)
+    # A session of this length was summarised long ago: only what came after goes to the model.
+    events.append(
+        SessionCompacted(
+            session_id=session.id,
+            at=session.created_at,
+            through_message_id=finished[-1].id,
+            summary="All that was said.",
+        )
+    )
+    await store.create_session(session, events, [m for m in finished if m.role == "assistant"])
+
+
+def _session(name: str, title: str) -> Session:
+    now = SystemClock().now()
+    return Session(
+        id=SessionId(name),
+        workspace_id=DEFAULT_WORKSPACE,
+        title=title,
+        title_source=TitleSource.USER,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _message(session: Session, n: int) -> Message:
+    return Message(
+        id=MessageId(f"msg_{session.id}_{n}"),
+        session_id=session.id,
+        run_id=None,
+        role="user" if n % 2 == 0 else "assistant",
+        parts=(TextPart(id=PartId(f"prt_{session.id}_{n}"), text=WORDS),),
+        finish_reason="end_turn",
+        created_at=session.created_at,
+    )
+
+
+def _said(message: Message) -> list[Event]:
+    session_id, at = message.session_id, message.created_at
+    if message.role == "user":
+        return [MessageStarted(session_id=session_id, at=at, message=message)]
+    empty = Message(
+        id=message.id, session_id=session_id, run_id=None, role="assistant", created_at=at
+    )
+    return [
+        MessageStarted(session_id=session_id, at=at, message=empty),
+        PartStarted(session_id=session_id, at=at, message_id=message.id, part=message.parts[0]),
+        MessageFinished(
+            session_id=session_id, at=at, message_id=message.id, finish_reason="end_turn"
+        ),
+    ]

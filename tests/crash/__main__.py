@@ -1,0 +1,54 @@
+"""`make crash`: die at every point; or at one: `--life 1 --point 'told: parts' --passing 3`."""
+
+import argparse
+import asyncio
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.crash.campaign import Report, run_campaign
+from tests.crash.cycle import Target
+from tests.crash.lives import Hatchery
+from tests.crash.plan import make_plan
+
+CENSUSES = 3
+
+
+async def main(args: argparse.Namespace) -> int:
+    folder = Path(tempfile.mkdtemp(prefix="tenuto-crash-"))
+    async with Hatchery() as hatchery:
+        if args.point:
+            target = Target(life=args.life, point=args.point, passing=args.passing)
+            targets = [target] * args.times
+        else:
+            targets = await make_plan(hatchery, folder, censuses=CENSUSES)
+            names = {target.point for target in targets}
+            sys.stdout.write(f"{len(targets)} points to die at, of {len(names)} names\n")
+        targets = [target for target in targets if args.only in target.point]
+        report = await run_campaign(hatchery, folder, targets)
+    return _tell(report, folder)
+
+
+def _tell(report: Report, folder: Path) -> int:
+    for line in (*report.wrong, *(f"never reached: {line}" for line in report.unreached)):
+        sys.stdout.write(line + "\n")
+    sys.stdout.write(f"{report}\n")
+    if report.wrong:
+        return 1
+    shutil.rmtree(folder)
+    return 1 if report.unreached else 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.crash", description=__doc__)
+    parser.add_argument("--point", help="die only here")
+    parser.add_argument("--life", type=int, default=1, help="1, or 2: after a first crash")
+    parser.add_argument("--passing", type=int, default=1, help="at the n-th passing")
+    parser.add_argument("--times", type=int, default=1, help="how often")
+    parser.add_argument("--only", default="", help="only points with this in their name")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    raise SystemExit(asyncio.run(main(_arguments())))

@@ -1,0 +1,230 @@
+"""The checker: what must be true of a server, however often it died.
+
+It knows the contract and the record of what clients were told, and none of our code.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import psutil  # type: ignore[import-untyped]
+
+from tests.crash.record import Answer, Json, Record
+from tests.support.fold import ENDINGS, assert_settled, fold
+from tests.support.model_server import ModelServer
+from tests.support.raw import RawApi
+
+CALM_SECONDS = 15.0
+LOOK_SECONDS = 0.01
+COVERED = {"user", "replaced", "disconnect"}
+"""Why a run that a cancel covered may have been cancelled: the first cause stays."""
+
+
+class Checker:
+    def __init__(self, api: RawApi, record: Record, *, folder: Path, model: ModelServer) -> None:
+        self._api = api
+        self._record = record
+        self._folder = folder
+        self._model = model
+        self._logs: dict[str, list[Json]] = {}
+
+    async def check(self) -> None:
+        """Raises AssertionError with the first thing that is wrong. Everything must be calm."""
+        assert not self._record.complaints, self._record.complaints
+        for session_id in self._sessions():
+            self._logs[session_id] = await assert_settled(self._api, session_id)
+        await self._check_workspace_log()
+        self._check_seen()
+        self._check_accepted()
+        self._check_endings()
+        self._check_cancels()
+        await self._check_changes()
+        await self._check_deleted()
+        await self._check_approvals()
+        self._check_tools()
+        await self._check_repeats()
+        await self._check_nothing_left()
+
+    def _sessions(self) -> list[str]:
+        made = self._record.good("POST", "/api/sessions")
+        ids = [a.body["id"] for a in made if a.path == "/api/sessions" or a.path.endswith("/fork")]
+        return [i for i in dict.fromkeys(ids) if i not in self._record.deleted]
+
+    async def _check_workspace_log(self) -> None:
+        """It has no gap, and what was seen of it is kept."""
+        after = self._record.whole_after.get("default", 0)
+        seen = {n: e for n, e in self._record.seen["default"].items() if n > after}
+        async with self._api.sse("/api/workspaces/default/events", after=after) as stream:
+            await stream.until_seq(max(seen)) if seen else None
+            log = [frame.data for frame in stream.frames]
+        assert [event["seq"] for event in log] == list(range(after + 1, after + len(log) + 1))
+        for seq, event in seen.items():
+            assert log[seq - after - 1] == event, f"seen: {event}; kept: {log[seq - after - 1]}"
+
+    def _check_seen(self) -> None:
+        """Seen is saved: in the same place, with the same content."""
+        for log, events in self._record.seen.items():
+            if log in self._record.deleted or log == "default":
+                continue
+            kept = {event["seq"]: event for event in self._logs[log]}
+            for seq, event in events.items():
+                assert kept.get(seq) == event, f"seen in {log}: {event}; kept: {kept.get(seq)}"
+
+    def _check_accepted(self) -> None:
+        """Accepted is answered: what got a 202 is in the log once, and ended once."""
+        for answer in self._record.good("POST", "/"):
+            if answer.status == 202 and answer.body["session_id"] not in self._record.deleted:
+                log = self._logs[answer.body["session_id"]]
+                kinds = [e["type"] for e in log if e["run_id"] == answer.body["id"]]
+                assert kinds.count("run.accepted") == 1, (answer, kinds)
+                assert kinds.count("run.finished") == 1, (answer, kinds)
+        accepted = Counter(
+            event["run"]["input"]
+            for events in self._logs.values()
+            for event in events
+            if event["type"] == "run.accepted"
+            and isinstance(event["run"]["input"], str)
+            and event["run"]["input"]
+        )
+        for text, count in accepted.items():
+            assert count <= self._record.asked[text], f"{text!r} was accepted {count} times"
+
+    def _check_endings(self) -> None:
+        """An ended run never changes again: whoever was told of an ending was told this one."""
+        ends = {
+            run["id"]: run
+            for events in self._logs.values()
+            for run in fold(events).runs.values()
+        }
+        for answer in self._record.answers:
+            run = _run_of(answer)
+            if run is not None and run["status"] in ENDINGS and run["id"] in ends:
+                assert run == ends[run["id"]], f"told: {run}; kept: {ends[run['id']]}"
+
+    def _check_cancels(self) -> None:
+        """Stopped is stopped: nothing of the runs follows an answered cancel."""
+        for answer in self._record.good("POST", "/cancel"):
+            session_id = answer.path.split("/")[3] if "/sessions/" in answer.path else None
+            if session_id is None:
+                assert answer.body["status"] in ENDINGS, answer
+                continue
+            if session_id in self._record.deleted:
+                continue
+            assert answer.body["settled"], answer
+            log = self._logs[session_id]
+            runs = fold(log).runs
+            for run_id in answer.body["cancelled"]:
+                late = [e for e in log if e["run_id"] == run_id and e["seq"] > answer.body["head"]]
+                assert not late, f"after the cancel {answer.body} came {late}"
+                assert runs[run_id]["status"] == "cancelled", runs[run_id]
+                assert runs[run_id]["reason"] in COVERED, runs[run_id]
+
+    async def _check_changes(self) -> None:
+        """Answered names stay, answered undos stay undone, withdrawn prompts leave no message."""
+        for session_id in self._sessions():
+            path = f"/api/sessions/{session_id}"
+            session = await self._api.get(path)
+            renames = [a.sent for a in self._record.good("PATCH", path) if a.path == path]
+            wanted = {name: value for sent in renames for name, value in sent.items()}
+            assert wanted.items() <= session.items(), f"{wanted} became {session}"
+            there = {m["id"] for m in (await self._api.get(f"{path}/messages"))["messages"]}
+            undone = [a for a in self._record.good("POST", path) if a.path.endswith("/undo")]
+            for answer in undone:
+                assert not there & set(answer.body["removed"]), answer
+        for answer in self._record.good("DELETE", "/api/runs/"):
+            run = await self._api.get(answer.path)
+            assert (run["status"], run["reason"]) == ("cancelled", "withdrawn"), run
+
+    async def _check_deleted(self) -> None:
+        for gone in self._record.deleted:
+            kind = "sessions" if gone.startswith("ses_") else "workspaces"
+            found = await self._api.call("GET", f"/api/{kind}/{gone}")
+            assert found.status == 404, found
+        for answer in self._record.good("POST", "/runs"):
+            if answer.body["session_id"] in self._record.deleted:
+                found = await self._api.call("GET", f"/api/runs/{answer.body['id']}")
+                assert found.status == 404, found
+
+    async def _check_approvals(self) -> None:
+        """Every question has its answer, and an answer that was taken stays."""
+        for session_id in self._sessions():
+            found = (await self._api.get(f"/api/sessions/{session_id}/approvals"))["approvals"]
+            assert found == list(fold(self._logs[session_id]).approvals.values())
+            states = {approval["id"]: approval for approval in found}
+            assert "pending" not in {a["state"] for a in found}, found
+            for answer in self._record.good("POST", "/api/approvals/"):
+                if answer.body["session_id"] == session_id:
+                    assert states[answer.body["id"]] == answer.body, answer
+
+    def _check_tools(self) -> None:
+        """No command was run twice, none without its permission, none that is said to be done
+        was not run."""
+        ledger = self._folder / "ledger"
+        lines = ledger.read_text().splitlines() if ledger.exists() else []
+        ran = Counter(lines)
+        assert not [call for call, count in ran.items() if count > 1], ran
+        for log in self._logs.values():
+            state = fold(log)
+            for part in (part for m in state.messages for part in m["parts"]):
+                if part["type"] == "tool" and part["name"] == "shell":
+                    if part["state"] == "done":
+                        assert ran[part["call_id"]] == 1, part
+                    if part["state"] == "denied":
+                        assert ran[part["call_id"]] == 0, part
+            for approval in state.approvals.values():
+                if approval["state"] != "allowed" and approval["tool"] == "shell":
+                    assert ran[approval["call_id"]] == 0, approval
+
+    async def _check_repeats(self) -> None:
+        """The same key and body give the first answer again, and do nothing."""
+        for answer in list(self._record.answers):
+            gone = _session_of(answer) in self._record.deleted
+            if not answer.good or answer.key is None or answer.sent is None or gone:
+                continue
+            if isinstance(answer.body, dict) and answer.body.get("id") in self._record.deleted:
+                continue
+            headers = {"Idempotency-Key": answer.key}
+            again = await self._api.call("POST", answer.path, answer.sent, headers=headers)
+            assert again.status == answer.status, (answer, again)
+            assert _id_of(again.body) == _id_of(answer.body), (answer, again)
+        for session_id in self._sessions():
+            head = (await self._api.get(f"/api/sessions/{session_id}"))["head"]
+            assert head == len(self._logs[session_id]), f"{session_id} has grown"
+
+    async def _check_nothing_left(self) -> None:
+        """No tool is at work for nobody, and no request is open."""
+
+        async def nothing() -> bool:
+            return not any(exchange.ended == "open" for exchange in self._model.exchanges)
+
+        await until(nothing, "a request to the model is still open")
+        await until(self._no_process, "a tool's process is still there")
+
+    async def _no_process(self) -> bool:
+        folders = {str(self._folder / "data" / "workspace"), str(self._folder / "elsewhere")}
+        return not any(p.info["cwd"] in folders for p in psutil.process_iter(["cwd"]))
+
+
+def _run_of(answer: Answer) -> Json | None:
+    """The run in an answer; None if it holds none."""
+    body = answer.body if answer.good and isinstance(answer.body, dict) else {}
+    found = body.get("run", body)
+    return found if "accept_number" in found else None
+
+
+def _session_of(answer: Answer) -> str | None:
+    return answer.path.split("/")[3] if answer.path.startswith("/api/sessions/") else None
+
+
+def _id_of(body: Any) -> Any:
+    return body.get("id") or body["run"]["id"]
+
+
+async def until(true: Callable[[], Awaitable[bool]], else_say: str) -> None:
+    with anyio.move_on_after(CALM_SECONDS):
+        while not await true():  # noqa: ASYNC110 (it is a process that we wait for)
+            await anyio.sleep(LOOK_SECONDS)
+        return
+    raise AssertionError(else_say)

@@ -1,0 +1,244 @@
+"""The scenario: several people use the server at once, and go on whatever happens to it."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import aiohttp
+import anyio
+
+from tests.crash.caller import Caller, Watch
+from tests.crash.model import Gates
+from tests.crash.record import Json
+from tests.crash.talk import Talk, answered, is_over, pending
+
+DEFAULT = "/api/workspaces/default"
+
+
+class Scenario:
+    def __init__(self, caller: Caller, gates: Gates, folder: Path) -> None:
+        self._caller = caller
+        self._gates = gates
+        self._folder = folder
+        self._group: anyio.abc.TaskGroup | None = None
+        self.watches: dict[str, Watch] = {}
+
+    async def play(self) -> None:
+        """Everyone at once, to the end of what each has to do."""
+        actors: list[Callable[[], Awaitable[None]]] = [
+            self.talker,
+            self.worker,
+            self.stopper,
+            self.interrupter,
+            self.queuer,
+            self.listener,
+            self.historian,
+            self.mover,
+        ]
+        self.follow(DEFAULT, "default")
+        async with anyio.create_task_group() as group:
+            for actor in actors:
+                group.start_soon(actor)
+
+    async def is_calm(self) -> bool:
+        """Whether nothing is queued or running."""
+        for status in ("running", "queued"):
+            found = await self._caller.get(f"/api/runs?status={status}")
+            if found is None or found["runs"]:
+                return False
+        return True
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncGenerator[None, None]:
+        """Those who watch go on watching until this is left."""
+        async with anyio.create_task_group() as group:
+            self._group = group
+            yield
+            group.cancel_scope.cancel()
+
+    def follow(self, path: str, log: str) -> Watch:
+        assert self._group is not None
+        watch = self.watches[log] = Watch(self._caller, path, log)
+        self._group.start_soon(watch.follow)
+        return watch
+
+    async def talk(self, **given: Any) -> Talk:
+        session = await self._caller.create("/api/sessions", given)
+        assert session is not None
+        return self._talk(session)
+
+    def _talk(self, session: Json) -> Talk:
+        watch = self.follow(f"/api/sessions/{session['id']}", session["id"])
+        return Talk(self._caller, session, watch)
+
+    async def talker(self) -> None:
+        """Streams, a queue, undo, retry, edit, compaction, a title made by the model."""
+        talk = await self.talk()
+        first = await talk.prompt("talk one: say")
+        await talk.settled(first)
+        second = await talk.prompt("talk two: say", mode="chat")
+        third = await talk.prompt("talk three: fail", mode="chat")
+        await talk.settled(second, third)
+        await talk.undo()
+        await talk.settled(await talk.again("retry", "talk two: say"))
+        users = [m["id"] for m in await talk.messages() if m["role"] == "user"]
+        if users:
+            body = {"message_id": users[-1], "input": "talk four: say"}
+            await talk.settled(await talk.again("edit", "talk four: say", body))
+        await self._caller.create(f"{talk.path}/compact")
+        await talk.settled(await talk.prompt("talk five: say"))
+
+    async def worker(self) -> None:
+        """Tools that ask: allowed once, denied, allowed for the session."""
+        talk = await self.talk(title="Work")
+        words = iter(["allow_once", "deny", "allow_session", "allow_session"])
+        await self._approve(talk, await talk.prompt("work one: tools"), words)
+        await self._approve(talk, await talk.prompt("work two: tools"), words)
+        await self._approve(talk, await talk.prompt("work three: tools"), words)
+
+    async def _approve(self, talk: Talk, run: Json | None, words: Any) -> None:
+        """Answer whatever the run asks until it has ended."""
+        while run is not None:
+            await talk.watch.until(lambda fold: pending(fold, run) or is_over(fold, run))
+            asked = pending(talk.watch.fold, run)
+            if talk.watch.over or not asked:
+                return
+            body = {"decision": next(words, "allow_session"), "note": "as you like"}
+            await self._caller.ask("POST", f"/api/approvals/{asked[0]['id']}", body)
+            await talk.watch.until(lambda fold, last=asked[0]: answered(fold, last))
+
+    async def stopper(self) -> None:
+        """Cancels: with a queue, of one run, of a tool's tree, of a question, and what follows."""
+        talk = await self.talk(title="Stop")
+        one = await talk.prompt("stop one: endless")
+        two = await talk.prompt("stop two: say")
+        await talk.speaks(one)
+        await talk.cancel()
+        await talk.settled(one, two)
+        await talk.cancel()
+        asking = await talk.prompt("stop three: sleep")
+        await talk.watch.until(lambda f: asking is None or pending(f, asking) or is_over(f, asking))
+        await talk.cancel()
+        await talk.settled(asking)
+        working = await talk.prompt("stop four: sleep")
+        helping = anyio.create_task_group()
+        async with helping:
+            helping.start_soon(self._approve, talk, working, iter(["allow_once"]))
+            await talk.works(working)
+            await talk.cancel(working)
+        ended = await talk.settled(working)
+        await self._approve(talk, await talk.go_on(ended), repeat("deny"))
+        silent = await talk.prompt("stop five: silent")
+        await talk.speaks(silent)
+        await talk.cancel(silent)
+        await talk.settled(await talk.prompt("stop six: say"))
+
+    async def interrupter(self) -> None:
+        """One prompt takes another's place; one joins another at its next step."""
+        talk = await self.talk(title="Interrupt")
+        old = await talk.prompt("break in one: endless")
+        waiting = await talk.prompt("break in two: say")
+        await talk.speaks(old)
+        new = await talk.prompt("break in three: say", when_busy="interrupt")
+        await talk.settled(old, waiting, new)
+        steered = await talk.prompt("break in four: gate")
+        await talk.speaks(steered)
+        steer = await talk.prompt("break in five: say", when_busy="steer")
+        self._gates.open("break in four")
+        await talk.settled(steered, steer)
+
+    async def queuer(self) -> None:
+        """Changes what waits: its order, its words, its way; takes one back."""
+        talk = await self.talk(title="Queue")
+        busy = await talk.prompt("line zero: gate")
+        waiting = [await talk.prompt(f"line {n}: say") for n in ("one", "two", "three")]
+        first, second, third = (f"/api/runs/{run['id']}" if run else "" for run in waiting)
+        await self._caller.ask("PATCH", second, {"position": 0})
+        await self._caller.ask("PATCH", third, {"input": "line three again: say"})
+        await self._caller.ask("DELETE", first)
+        await self._caller.ask("PATCH", third, {"when_busy": "steer"})
+        await self._caller.ask("PATCH", talk.path, {"title": "A better name", "draft": "and th"})
+        self._gates.open("line zero")
+        await talk.settled(busy, *waiting)
+
+    async def listener(self) -> None:
+        """Runs that live as long as someone listens."""
+        talk = await self.talk(title="Listen")
+        await self._listen(talk, "listen one: endless", frames=8)
+        await self._listen(talk, "listen two: say", frames=1_000)
+        busy = await talk.prompt("listen three: gate")
+        await self._listen(talk, "listen four: say", frames=1)
+        self._gates.open("listen three")
+        await talk.settled(busy)
+
+    async def _listen(self, talk: Talk, text: str, *, frames: int) -> None:
+        """Listen to so many frames of a new run and hang up; then wait for its ending."""
+        self._caller.record.asked[text] += 1
+        body = {"input": text, "on_disconnect": "cancel"}
+        key = str(uuid4())
+        run: Json | None = None
+        while run is None:
+            stream = self._caller.stream("POST", f"{talk.path}/runs", body, key=key)
+            async for event in stream:
+                if event["type"] == "refused":
+                    self._caller.record.complaints.append(f"{text}: {event}")
+                    return
+                self._caller.record.see(talk.id, event)
+                run = run or event.get("run")
+                frames -= 1
+                if frames <= 0:
+                    break
+            await stream.aclose()
+        await talk.settled(run)
+
+    async def historian(self) -> None:
+        """A file, a fork, names, and a deletion in the middle of a run."""
+        talk = await self.talk(title="History")
+        file = await self._upload()
+        parts: list[Json] = [{"type": "text", "text": "tell one: say"}]
+        if file is not None:
+            parts.append({"type": "file", "file_id": file["id"]})
+        await talk.settled(await self._caller.create(f"{talk.path}/runs", {"input": parts}))
+        made = await self._caller.create(f"{talk.path}/fork", {})
+        if made is not None:
+            fork = self._talk(made)
+            await self._caller.ask("PATCH", fork.path, {"title": "Branch"})
+            run = await fork.prompt("tell two: endless")
+            queued = await fork.prompt("tell three: say")
+            assert queued or self._caller.lives.deaths
+            await fork.speaks(run)
+            await self._delete(fork.path, fork.id)
+        await self._caller.ask("PATCH", talk.path, {"title": "Told", "pinned": True})
+        await talk.settled(await talk.prompt("tell four: say"))
+
+    async def _upload(self) -> Json | None:
+        key = str(uuid4())
+        while True:
+            form = aiohttp.FormData()
+            form.add_field("file", b"some words", filename="a.txt", content_type="text/plain")
+            answer = await self._caller.ask_once("POST", "/api/files", form, key=key)
+            if answer is not None:
+                return answer.body if answer.good else None
+
+    async def mover(self) -> None:
+        """A workspace with a session in it, renamed and removed with all that is in it."""
+        folder = self._folder / "elsewhere"
+        folder.mkdir(exist_ok=True)
+        body = {"name": "Elsewhere", "path": str(folder)}
+        made = await self._caller.create("/api/workspaces", body)
+        if made is None:
+            return
+        path = f"/api/workspaces/{made['id']}"
+        await self._caller.ask("PATCH", path, {"name": "Far away"})
+        talk = await self.talk(workspace=made["id"], title="Move")
+        await talk.speaks(await talk.prompt("move one: endless"))
+        await self._delete(path, made["id"], talk.id)
+
+    async def _delete(self, path: str, *ids: str) -> None:
+        """Remove it for good; an answer that was lost may have been its 204."""
+        self._caller.record.doomed.update(ids)
+        await self._caller.ask("DELETE", path)
+        self._caller.record.deleted.update(ids)

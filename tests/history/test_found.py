@@ -1,0 +1,101 @@
+"""What histories have found, each as a small test of its own."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import cast
+
+import pytest
+
+from tenuto.clock import RandomIds, SystemClock
+from tenuto.core.editing import QueueEdit
+from tenuto.core.error import Fenced, SessionBusy
+from tenuto.core.event import MessageFinished, MessageStarted
+from tenuto.core.message import Message
+from tenuto.core.run import Run, WhenBusy
+from tenuto.core.value import RunId, SessionId
+from tenuto.engine.bell import Bell
+from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.driver import Driver
+from tenuto.engine.inbox import Inbox
+from tenuto.engine.librarian import Librarian
+from tenuto.ports.model import Models
+from tenuto.storage.memory import MemoryStore
+from tests.conformance.life import NODE, Life, make_workspace, whole_log
+from tests.conformance.listener import Listener
+
+pytestmark = pytest.mark.anyio
+
+
+class StoreWithACancel(MemoryStore):
+    """A cancel is committed right after the first look at a run."""
+
+    def __init__(self) -> None:
+        super().__init__(Listener())
+        self.cancel: Callable[[], Awaitable[None]] | None = None
+
+    async def run(self, run_id: RunId) -> Run:
+        run = await super().run(run_id)
+        cancel, self.cancel = self.cancel, None
+        if cancel is not None:
+            await cancel()
+        return run
+
+
+async def waiting_run() -> tuple[StoreWithACancel, Inbox, RunId]:
+    store = StoreWithACancel()
+    await make_workspace(store)
+    life = await Life.begin(store)
+    await life.accept("one")
+    await life.start()
+    run = await life.accept("two")
+    store.cancel = life.cancel
+    inbox = Inbox(store, cast("Models", None), Bell(), SystemClock(), RandomIds(), node=NODE)
+    return store, inbox, run.id
+
+
+async def test_a_prompt_that_ends_just_before_it_is_changed_is_no_longer_waiting() -> None:
+    _, inbox, run_id = await waiting_run()
+    with pytest.raises(SessionBusy):
+        await inbox.change_queued(run_id, QueueEdit(position=0))
+
+
+async def test_a_prompt_that_ends_just_before_it_is_taken_back_is_no_longer_waiting() -> None:
+    _, inbox, run_id = await waiting_run()
+    with pytest.raises(SessionBusy):
+        await inbox.withdraw(run_id)
+
+
+class StoreThatGoesOn(MemoryStore):
+    """The active run takes a steer right after anyone looked at what it has open."""
+
+    def __init__(self) -> None:
+        super().__init__(Listener())
+        self.go_on: Callable[[], Awaitable[None]] | None = None
+
+    async def open_message(self, session_id: SessionId) -> Message | None:
+        message = await super().open_message(session_id)
+        go_on, self.go_on = self.go_on, None
+        if go_on is not None:
+            with suppress(Fenced):
+                await go_on()
+        return message
+
+
+async def test_a_session_deleted_while_its_run_goes_on_ends_the_message_that_is_open() -> None:
+    store = StoreThatGoesOn()
+    await make_workspace(store)
+    life = await Life.begin(store)
+    await life.accept("one")
+    await life.start()
+    await life.say("Hel", "lo")
+    await life.accept("two", when_busy=WhenBusy.STEER)
+    store.go_on = life.steer
+    clock = SystemClock()
+    coordinator = Coordinator(store, cast("Driver", None), clock, node=NODE)
+    models = cast("Models", None)
+    await Librarian(store, models, coordinator, clock, RandomIds(), node=NODE).delete(life.id)
+    log = await whole_log(store, life.id)
+    begun = [e.message.id for e in log if isinstance(e, MessageStarted)]
+    finished = [e.message_id for e in log if isinstance(e, MessageFinished)]
+    answers = [message_id for message_id in begun if message_id.endswith("_a")]
+    assert sorted(finished) == sorted(answers)

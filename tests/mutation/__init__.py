@@ -1,0 +1,1 @@
+"""Mutants: the product broken on purpose, and the proofs that notice."""

@@ -1,0 +1,135 @@
+"""A node: one engine, wired as the server wires it, with a process around it that can die."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from tenuto.agent.loop import AgentLoop, Limits
+from tenuto.agent.titles import TitleMaker
+from tenuto.api import sse
+from tenuto.core.value import NodeId
+from tenuto.engine.bell import Bell
+from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.driver import Driver
+from tenuto.engine.engine import Engine, Switchboard
+from tenuto.engine.inbox import Inbox
+from tenuto.engine.janitor import Janitor
+from tenuto.engine.librarian import Librarian
+from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.tailer import Tailer
+from tenuto.engine.titler import Titler
+from tenuto.engine.toolbox import Permission, Toolbox
+from tenuto.ports.store import Store
+from tests.sim.loop import NODE
+from tests.sim.model import SimModels
+from tests.sim.store import Disk, Ring
+from tests.sim.tool import sim_tools
+
+if TYPE_CHECKING:
+    from tests.sim.world import World
+
+T = TypeVar("T")
+
+RUN_SECONDS = 40.0
+
+
+class Lost(Exception):
+    """The connection broke: nobody knows what became of the call."""
+
+
+class Node:
+    def __init__(self, world: "World", name: str) -> None:
+        self._world = world
+        self.name = name
+        self.home = copy_context()
+        self.home.run(NODE.set, name)
+        self.dead = False
+        self.ready = False
+        self._waiting: dict[asyncio.Future[Any], None] = {}
+        self.disk = Disk(world, self)
+        self.ring = Ring(world, self)
+        self.switchboard = Switchboard()
+        self.store = cast("Store", self.disk)
+        self._build(NodeId(name))
+
+    def _build(self, node: NodeId) -> None:
+        script, clock, ids, bell = self._world.script, self._world.clock, self._world.ids, Bell()
+        models, store = SimModels(self._world), self.store
+        toolbox = Toolbox(sim_tools(self._world), Permission(script.permission))
+        loop = AgentLoop(models, toolbox, Limits(steps=4, loop_repeats=3, cost_usd=None), clock)
+        driver = Driver(store, models, loop, clock, ids, node=node, run_seconds=RUN_SECONDS)
+        coordinator = Coordinator(store, driver, clock, node=node)
+        tailer = Tailer(store, bell, sse.frame)
+        self.titler = Titler(store, TitleMaker(store, models), clock, node=node)
+        if script.titles:
+            driver.on_ended.append(self.titler.run_ended)
+        self.switchboard.on_committed.append(tailer.committed)
+        self.switchboard.on_changed.append(coordinator.changed)
+        self.engine = Engine(
+            inbox=Inbox(store, models, bell, clock, ids, node=node),
+            librarian=Librarian(store, models, coordinator, clock, ids, node=node),
+            coordinator=coordinator,
+            tailer=tailer,
+            rescuer=Rescuer(store, coordinator, clock, node=node),
+            janitor=Janitor(store, clock, fold_after_seconds=script.fold_after),
+        )
+
+    def is_here(self) -> bool:
+        """Whether what runs now runs in this node."""
+        return NODE.get() == self.name
+
+    async def call(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do this inside the node, as a request would. Raises Lost if the node dies."""
+        if self.dead:
+            raise Lost
+        answer: asyncio.Future[T] = self._world.loop.create_future()
+        self._waiting[answer] = None
+        self._world.loop.create_task(_serve(work, answer), context=self.home.copy())
+        try:
+            return await answer
+        finally:
+            self._waiting.pop(answer, None)
+
+    async def start(self) -> None:
+        await self.call(self.engine.start)
+        self.ready = True
+
+    async def stop(self, seconds: float) -> None:
+        """End as on SIGTERM."""
+        self.ready = False
+        await self.call(lambda: self._stop(seconds))
+        self.dead = True
+
+    async def _stop(self, seconds: float) -> None:
+        await self.engine.drain(seconds)
+        await self.titler.stop()
+        await self.engine.stop()
+
+    def die(self) -> None:
+        """End as on SIGKILL: whoever waits is cut off, and no task does anything more."""
+        self.dead = True
+        self.ready = False
+        for answer in list(self._waiting):
+            if not answer.done():
+                answer.set_exception(Lost())
+        self.cancel_tasks()
+
+    def cancel_tasks(self) -> bool:
+        """Cancel all that is left; False if nothing was."""
+        left = [task for task in self._world.loop.tasks if task.node == self.name]
+        left = [task for task in left if not task.done()]
+        for task in left:
+            task.cancel()
+        return bool(left)
+
+
+async def _serve(work: Callable[[], Awaitable[T]], answer: "asyncio.Future[T]") -> None:
+    try:
+        result = await work()
+    except Exception as error:  # noqa: BLE001  the caller gets it
+        if not answer.done():
+            answer.set_exception(error)
+        return
+    if not answer.done():
+        answer.set_result(result)

@@ -1,0 +1,83 @@
+"""A script says what clients and bad luck will do, and when. It is drawn from the seed."""
+
+from random import Random
+
+from tenuto.core.value import Value
+
+ASKS = (
+    *("submit",) * 10,
+    *("cancel",) * 4,
+    *("cancel_run",) * 3,
+    *("watch",) * 4,
+    *("undo", "retry", "edit", "continue", "compact", "fork", "rename", "delete"),
+    *("withdraw", "change_queued", "change_queued"),
+    *("answer",) * 3,
+    *("watch_run", "watch_workspace", "look", "create"),
+)
+ALONE = ("crash", "crash_at", "crash_at", "crash_at", "restart", "trouble", "trouble", "outage")
+TOGETHER = (*ALONE, "freeze", "freeze", "stall", "stall")
+
+
+class Item(Value):
+    """One thing that happens."""
+
+    at: float
+    kind: str
+    session: int = 0
+    dice: int = 0
+    """All that is left to chance in it."""
+
+    def __str__(self) -> str:
+        return f"{self.at:7.3f} s  {self.kind} (session {self.session}, dice {self.dice})"
+
+
+class Script(Value):
+    seed: int
+    spin: int
+    """Another order of steps for the same script."""
+    sessions: int
+    nodes: int
+    width: int
+    tick: float
+    temper: float
+    """How hostile providers, tools and the store are: 0 to 1."""
+    hurry: float
+    """How long things take, on the whole."""
+    permission: str
+    titles: bool
+    fold_after: float
+    items: tuple[Item, ...]
+
+
+def draw(seed: int, *, spin: int = 0) -> Script:
+    dice = Random(seed)
+    nodes = 2 if dice.random() < 0.25 else 1
+    pace = dice.choice((0.0, 0.02, 0.3, 1.5))
+    items = [Item(at=0.0, kind="submit", dice=dice.getrandbits(30))]
+    sessions = 2 if dice.random() < 0.2 else 1
+    for _ in range(dice.randint(1, 7)):
+        items.append(_item(dice, dice.choice(ASKS), items[-1].at, pace, sessions))
+    for _ in range(dice.choice((0, 0, 1, 1, 2))):
+        kinds = ALONE if nodes == 1 else TOGETHER
+        at = dice.choice(items).at
+        items.append(_item(dice, dice.choice(kinds), at, pace, sessions))
+    return Script(
+        seed=seed,
+        spin=spin,
+        sessions=sessions,
+        nodes=nodes,
+        width=dice.choice((1, 2, 4, 64)),
+        tick=dice.choice((0.0, 0.0001, 0.002)),
+        temper=dice.choice((0.0, 0.3, 0.7)),
+        hurry=dice.choice((0.01, 0.1, 1.0)),
+        permission=dice.choice(("ask", "ask", "allow", "deny")),
+        titles=dice.random() < 0.5,
+        fold_after=dice.choice((0.0, 1e6)),
+        items=tuple(items),
+    )
+
+
+def _item(dice: Random, kind: str, after: float, pace: float, sessions: int) -> Item:
+    at = after + (dice.expovariate(1 / pace) if pace and dice.random() < 0.8 else 0.0)
+    session = dice.randrange(sessions)
+    return Item(at=at, kind=kind, session=session, dice=dice.getrandbits(30))

@@ -1,0 +1,195 @@
+"""The world of one schedule: its time, its chance, its nodes, and what is known of it all."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+from tenuto.core.error import StorageTrouble
+from tenuto.core.event import Stored
+from tenuto.core.session import DEFAULT_WORKSPACE
+from tenuto.core.value import Instant, SessionId, StreamId
+from tenuto.ports.store import Sink
+from tenuto.storage.memory import MemoryStore
+from tests.sim.ledger import Ledger
+from tests.sim.loop import NumberedTask, SimLoop
+from tests.sim.nemesis import Nemesis
+from tests.sim.node import Lost, Node
+from tests.sim.reader import Reader
+from tests.sim.script import Script
+from tests.sim.violation import Violation
+from tests.sim.witness import Witness
+
+BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
+STREAMS = ("loop", "store", "ring", "model", "tool", "global", "world")
+
+
+class Hub:
+    """The store's one sink: the witness first, then the nodes."""
+
+    def __init__(self) -> None:
+        self.sinks: list[Sink] = []
+
+    def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
+        for sink in self.sinks:
+            sink.committed(stream, events)
+
+    def changed(self, session_id: SessionId) -> None:
+        for sink in self.sinks:
+            sink.changed(session_id)
+
+
+class VirtualClock:
+    def __init__(self, loop: SimLoop) -> None:
+        self._loop = loop
+
+    def now(self) -> Instant:
+        return self.later(0.0)
+
+    def seconds(self) -> float:
+        return self._loop.time()
+
+    def later(self, seconds: float) -> Instant:
+        moment = BEGINNING + timedelta(seconds=self._loop.time() + seconds)
+        return Instant(moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z")
+
+
+class CountingIds:
+    def __init__(self) -> None:
+        self._count = 0
+
+    def new(self, prefix: str) -> str:
+        self._count += 1
+        return f"{prefix}_{self._count:06}"
+
+
+def _loop(dice: Random, *, width: int, tick: float) -> SimLoop:
+    # The base class only looks abstract: what is not there has no place here.
+    return SimLoop(dice, width=width, tick=tick)  # type: ignore[abstract]
+
+
+class World:
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.violation: Violation | None = None
+        self.outside = copy_context()
+        self.loop: SimLoop = _loop(self.dice("loop"), width=script.width, tick=script.tick)
+        self.loop.on_mistake = lambda said: self.fail(Violation(said))
+        self.clock = VirtualClock(self.loop)
+        self.ids = CountingIds()
+        self.ledger = Ledger(nodes=script.nodes)
+        self.witness = Witness(DEFAULT_WORKSPACE, self.fail)
+        self.witness.step = lambda: self.loop.steps
+        self.witness.on_finished.append(self.ledger.judge)
+        self._hub = Hub()
+        self._hub.sinks.append(self.witness)
+        self.store = MemoryStore(self._hub)
+        self.nemesis = Nemesis(self)
+        self.nodes: list[Node] = []
+        """Those that are up, or will be soon."""
+        self.past: list[Node] = []
+        self.readers: list[Reader] = []
+        self.sessions: list[str] = []
+        self.refused: list[str] = []
+        self.callers: dict[str, str] = {}
+        """Tool calls by their word: the run that made them."""
+        self._words = 0
+        self._names = 0
+
+    def dice(self, purpose: str) -> Random:
+        number = (self.script.seed * 64 + self.script.spin) * 8 + STREAMS.index(purpose)
+        return Random(number)
+
+    def fail(self, violation: Violation) -> None:
+        if self.violation is None:
+            self.violation = violation
+        self.loop.broken = True
+
+    def check(self, promise: Callable[[], None]) -> None:
+        try:
+            promise()
+        except Violation as violation:
+            self.fail(violation)
+
+    def word(self) -> str:
+        """A word that was never said before."""
+        self._words += 1
+        return f"w{self._words} "
+
+    def pick_node(self, dice: Random) -> Node | None:
+        return dice.choice(self.nodes) if self.nodes else None
+
+    async def alive(self, dice: Random) -> Node:
+        """A node that answers, once there is one."""
+        while True:
+            ready = [node for node in self.nodes if node.ready]
+            if ready:
+                return dice.choice(ready)
+            await asyncio.sleep(0.2)
+
+    async def start_node(self) -> None:
+        """Bring a node up; one that cannot start is replaced, as a supervisor would."""
+        while True:
+            self._names += 1
+            node = Node(self, f"node_{self._names}")
+            self.nodes.append(node)
+            self._hub.sinks.append(node.ring)
+            try:
+                await node.start()
+                return
+            except Lost:
+                return
+            except StorageTrouble:
+                self._bury(node)
+                await asyncio.sleep(0.5)
+
+    def crash(self, node: Node) -> None:
+        """Kill a node, and bring another up soon after."""
+        if node not in self.nodes:
+            return
+        self.lost_node()
+        self._bury(node)
+        self.loop.thaw(node.name)
+        self.revive(0.5)
+
+    def revive(self, seconds: float) -> None:
+        self.loop.create_task(self._revive(seconds), context=self.outside.copy())
+
+    async def stop(self, node: Node, seconds: float) -> None:
+        """Stop a node as on SIGTERM; whatever it leaves running is a leak. Lost if it crashes."""
+        await node.stop(seconds)
+        leaks = [task for task in self.loop.tasks if task.node == node.name and not task.done()]
+        # A web server lets requests end or cuts them off; they are not the engine's.
+        leaks = [task for task in leaks if not _is_request(task)]
+        if leaks:
+            self.fail(Violation(f"a stopped engine leaves nothing running: {leaks}"))
+        self._bury(node)
+
+    def lost_node(self) -> None:
+        self.ledger.losses.append(self.loop.steps)
+
+    async def _revive(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+        await self.start_node()
+
+    def _bury(self, node: Node) -> None:
+        if node not in self.nodes:
+            return
+        self.nodes.remove(node)
+        self.past.append(node)
+        self._hub.sinks.remove(node.ring)
+        node.die()
+        self.loop.create_task(self._reap(node), context=self.outside.copy())
+
+    async def _reap(self, node: Node) -> None:
+        """Some ignore the first cancel."""
+        for _ in range(100):
+            if not node.cancel_tasks():
+                return
+            await asyncio.sleep(0.05)
+        self.fail(Violation(f"the tasks of {node.name} do not end"))
+
+
+def _is_request(task: NumberedTask) -> bool:
+    return task.get_name().startswith("tenuto.api") or "_serve" in repr(task.get_coro())
