@@ -7,6 +7,7 @@ It reads orders and writes notices as lines of JSON: `{"pid"}` for each birth, i
 orders, and `{"pid", "code"}` for each death.
 """
 
+import faulthandler
 import gc
 import os
 import select
@@ -74,6 +75,7 @@ def _become(order: Order) -> None:
     for old, new in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(old, new)
     os.closerange(3, 256)
+    faulthandler.enable()
 
 
 def _bury() -> None:

@@ -49,7 +49,6 @@ class Reader:
 
     async def follow(self) -> None:
         """Read until it leaves or there is nothing more to come."""
-        self._world.readers.append(self)
         while not self.left.is_set() and not self.over:
             node = await self._world.alive(self._dice)
             try:
@@ -160,4 +159,11 @@ def viewing(node: Node, cursor: str | None) -> Viewing:
 
 async def serve(stream: EventStream, reader: Reader) -> None:
     """Send the stream to the reader as a web server would."""
-    await stream({"method": "GET"}, cast("Any", reader.leaves), reader.takes)
+    try:
+        await stream({"method": "GET"}, cast("Any", reader.leaves), reader.takes)
+    except ExceptionGroup as group:
+        # The connection breaks off; a client comes back with its cursor.
+        only, other = group.split(StorageTrouble)
+        if only is None or other is not None:
+            raise
+        raise StorageTrouble("the stream broke off") from group

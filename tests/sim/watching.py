@@ -85,6 +85,7 @@ async def attach(
 
 def _follow(world: "World", reader: Reader, dice: Random) -> None:
     """Read beside all that happens."""
+    world.readers.append(reader)
     if dice.random() < 0.5:
         delay = dice.random() * 4 * world.script.hurry
         world.loop.call_later(delay, reader.left.set, context=world.outside)

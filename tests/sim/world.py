@@ -159,9 +159,10 @@ class World:
     async def stop(self, node: Node, seconds: float) -> None:
         """Stop a node as on SIGTERM; whatever it leaves running is a leak. Lost if it crashes."""
         await node.stop(seconds)
+        if node not in self.nodes:
+            raise Lost
         leaks = [task for task in self.loop.tasks if task.node == node.name and not task.done()]
-        # A web server lets requests end or cuts them off; they are not the engine's.
-        leaks = [task for task in leaks if not _is_request(task)]
+        leaks = [task for task in leaks if not _is_outside(task)]
         if leaks:
             self.fail(Violation(f"a stopped engine leaves nothing running: {leaks}"))
         self._bury(node)
@@ -191,5 +192,7 @@ class World:
         self.fail(Violation(f"the tasks of {node.name} do not end"))
 
 
-def _is_request(task: NumberedTask) -> bool:
-    return task.get_name().startswith("tenuto.api") or "_serve" in repr(task.get_coro())
+def _is_outside(task: NumberedTask) -> bool:
+    """Requests are the web server's, and what is on its way to the disk is the disk's."""
+    work = repr(task.get_coro())
+    return task.get_name().startswith("tenuto.api") or "_serve" in work or "MemoryStore" in work

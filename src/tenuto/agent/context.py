@@ -22,6 +22,7 @@ GO_ON = (
     "[Your last reply was cut off. Go on from exactly where it stopped, "
     "without repeating what you have already written.]"
 )
+GOES_ON = "[The conversation goes on.]"
 CUT_OFF = {
     "cancelled": "[The user stopped this reply here.]",
     "interrupted": "[This reply was cut off here because the server stopped.]",
@@ -53,6 +54,9 @@ def build_turns(
     merged = _merge(turns)
     if not merged or isinstance(merged[-1], AssistantTurn):
         merged.append(_said(GO_ON))
+    if isinstance(merged[0], AssistantTurn):
+        # All before it was summarised away, and a conversation must begin with its user.
+        merged.insert(0, _said(GOES_ON))
     return tuple(merged)
 
 

@@ -56,6 +56,8 @@ def go_on(desk: Desk, run_id: RunId, prompt: Prompt, moment: Moment) -> Change[R
     _must_be_idle(desk)
     if desk.last_run is None or desk.last_run.id != run_id:
         raise NotLast(f"run {run_id} is not the last of its session")
+    if not any(message.run_id == run_id for message in desk.outline):
+        raise NotLast(f"nothing is left of run {run_id} to go on from")
     return accept(desk, replace(prompt, continues=run_id), moment)
 
 
