@@ -12,7 +12,7 @@ LOCK := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-versio
 TEST_SECONDS := 840
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check guarantees bench lock format docs clean
+.PHONY: help run test check guarantees bench lock history mutation format docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,12 @@ guarantees: $(VENV)/.dev ## only the tests that show a guarantee, and the table
 
 bench: $(VENV)/.dev ## measure
 	$(BIN)/python -m bench $(ARGS)
+
+history: $(VENV)/.dev ## clients under a nemesis, written down and checked; SECONDS=600 for longer
+	$(BIN)/python -m tests.history --seconds $(or $(SECONDS),60) --events 200000 $(ARGS)
+
+mutation: $(VENV)/.dev ## break the product on purpose and see which proof notices
+	$(BIN)/python -m tests.mutation $(ARGS)
 
 format: $(VENV)/.dev ## let ruff tidy up
 	$(BIN)/ruff check --fix .

@@ -136,23 +136,10 @@ def build(
     clock, ids, bell, metrics = SystemClock(), RandomIds(), Bell(), Metrics()
     node = NodeId(ids.new("node"))
     limits = settings.limits
-    tools = {tool.spec.name: tool for tool in built_in_tools(_tools(settings))}
-    toolbox = Toolbox(tools, Permission(settings.permissions), points=points)
-    loop = AgentLoop(
-        models,
-        toolbox,
-        Limits(
-            steps=limits.steps,
-            loop_repeats=limits.loop_repeats,
-            cost_usd=limits.cost_usd or None,
-        ),
-        clock,
-        points=points,
-    )
     driver = Driver(
         store,
         models,
-        loop,
+        _worker(settings, models, clock, points),
         clock,
         ids,
         node=node,
@@ -196,6 +183,17 @@ def build(
     return Parts(engine=engine, services=services, titler=titler)
 
 
+def _worker(settings: Settings, models: Catalogue, clock: SystemClock, points: Points) -> AgentLoop:
+    tools = {tool.spec.name: tool for tool in built_in_tools(_tools(settings))}
+    toolbox = Toolbox(tools, Permission(settings.permissions), points=points)
+    limits = Limits(
+        steps=settings.limits.steps,
+        loop_repeats=settings.limits.loop_repeats,
+        cost_usd=settings.limits.cost_usd or None,
+    )
+    return AgentLoop(models, toolbox, limits, clock, points=points)
+
+
 async def _stop(settings: Settings, parts: Parts, stopping: Stopping) -> None:
     log.info("stopping: active runs get %s s to end", settings.drain)
     draining = asyncio.create_task(parts.engine.drain(settings.drain))
@@ -205,8 +203,9 @@ async def _stop(settings: Settings, parts: Parts, stopping: Stopping) -> None:
     if not draining.done():
         draining.cancel()
         await parts.engine.drain(0)
-    await parts.titler.stop()
     await parts.engine.stop()
+    # Last: a run that ends while the engine stops may still ask for a title.
+    await parts.titler.stop()
 
 
 def _store(settings: Settings, switchboard: Switchboard, points: Points) -> Store:

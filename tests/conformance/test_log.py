@@ -1,5 +1,6 @@
 """The log: gapless, fenced, isolated, told in order."""
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 
@@ -175,17 +176,18 @@ async def test_what_the_sink_hears_can_be_read(store: Store, listener: Listener)
     life = await Life.begin(store)
     seen: list[tuple[int, int]] = []
 
-    async with anyio.create_task_group() as group:
+    looks: list[asyncio.Task[None]] = []
 
-        async def look(stream: StreamId, last: int) -> None:
-            page = await store.read(stream, after=last - 1, limit=1)
-            seen.append((last, page.events[0].seq))
+    async def look(stream: StreamId, last: int) -> None:
+        page = await store.read(stream, after=last - 1, limit=1)
+        seen.append((last, page.events[0].seq))
 
-        def committed(stream: StreamId, events: Sequence[Stored]) -> None:
-            group.start_soon(look, stream, events[-1].seq)
+    def committed(stream: StreamId, events: Sequence[Stored]) -> None:
+        looks.append(asyncio.create_task(look(stream, events[-1].seq)))
 
-        listener.committed = committed  # type: ignore[method-assign]
-        await life.turn("hello", "a", "b")
+    listener.committed = committed  # type: ignore[method-assign]
+    await life.turn("hello", "a", "b")
+    await asyncio.gather(*looks)
     assert seen
     assert all(told == read for told, read in seen)
 

@@ -9,7 +9,7 @@ from uuid import uuid4
 import aiohttp
 import anyio
 
-from tests.crash.lives import TOKEN, Lives
+from tests.crash.lives import Lives
 from tests.crash.record import Answer, Json, Record
 from tests.support.fold import Fold
 

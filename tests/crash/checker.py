@@ -94,9 +94,7 @@ class Checker:
     def _check_endings(self) -> None:
         """An ended run never changes again: whoever was told of an ending was told this one."""
         ends = {
-            run["id"]: run
-            for events in self._logs.values()
-            for run in fold(events).runs.values()
+            run["id"]: run for events in self._logs.values() for run in fold(events).runs.values()
         }
         for answer in self._record.answers:
             run = _run_of(answer)

@@ -51,7 +51,10 @@ async def run_cycle(hatchery: Hatchery, folder: Path, target: Target) -> Outcome
     """Kill there, start again, go on, and check."""
     orders = [_order(*FIRST_DEATH)] if target.life == 2 else []
     orders.append(_order(target.point, target.passing))
-    return await _play(hatchery, folder, orders, expected=target.life)
+    outcome = await _play(hatchery, folder, orders, expected=target.life)
+    if outcome.wrong is None:
+        shutil.rmtree(folder)
+    return outcome
 
 
 async def take_census(hatchery: Hatchery, folder: Path, *, life: int) -> Counter[str]:
@@ -59,7 +62,7 @@ async def take_census(hatchery: Hatchery, folder: Path, *, life: int) -> Counter
     path = folder / "census"
     orders = [_order(*FIRST_DEATH)] if life == 2 else []
     orders.append(Order(folder="", port=0, env={}, census=str(path)))
-    outcome = await _play(hatchery, folder, orders, expected=life - 1, keep=True)
+    outcome = await _play(hatchery, folder, orders, expected=life - 1)
     if outcome.wrong is not None:
         raise AssertionError(f"wrong without a kill in life {life}: {outcome.wrong}")
     found = read_census(path)
@@ -72,9 +75,10 @@ def _order(point: str, passing: int) -> Order:
 
 
 async def _play(
-    hatchery: Hatchery, folder: Path, orders: Sequence[Order], *, expected: int, keep: bool = False
+    hatchery: Hatchery, folder: Path, orders: Sequence[Order], *, expected: int
 ) -> Outcome:
-    folder.mkdir(parents=True)
+    """Play it in this folder; what is there afterwards is left for whoever wants to look."""
+    await anyio.Path(folder).mkdir(parents=True)
     started = time.monotonic()
     gates, record = Gates(), Record()
     wrong: str | None = None
@@ -87,8 +91,6 @@ async def _play(
             except Exception as error:  # noqa: BLE001 (whatever it is, it is the report)
                 wrong = lives.trouble or f"{_told(error)} (in life {lives.deaths + 1})"
             reached = lives.crashes >= expected
-    if wrong is None and not keep:
-        shutil.rmtree(folder)
     return Outcome(
         reached=reached, kills=lives.deaths, seconds=time.monotonic() - started, wrong=wrong
     )

@@ -175,7 +175,7 @@ class Lives:
         async with aiohttp.ClientSession() as http:
             try:
                 async with asyncio.timeout(READY_SECONDS):
-                    while not await self._is_ready(http):
+                    while not await self._is_ready(http):  # noqa: ASYNC110 (a process)
                         await anyio.sleep(LOOK_SECONDS)
             except TimeoutError:
                 self.trouble = f"the server is not ready:\n{self.log()[-3000:]}"

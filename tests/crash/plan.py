@@ -14,7 +14,7 @@ FEW = 4
 """A point that is passed no more often than this is died at each time."""
 SURE = 0.8
 """Two scenarios are never quite the same: of many passings, the last ones may not come again."""
-SHARES = (0.15, 0.3, 0.5, 0.75, 1.0)
+SHARES = (0.25, 0.5, 1.0)
 ANSWERS = (Step.ANSWERING, Step.ANSWER_BEGUN, Step.ANSWERED)
 
 

@@ -1,7 +1,8 @@
 """The scenario: several people use the server at once, and go on whatever happens to it."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ class Scenario:
 
     async def play(self) -> None:
         """Everyone at once, to the end of what each has to do."""
-        actors: list[Callable[[], Awaitable[None]]] = [
+        actors = (
             self.talker,
             self.worker,
             self.stopper,
@@ -37,7 +38,7 @@ class Scenario:
             self.listener,
             self.historian,
             self.mover,
-        ]
+        )
         self.follow(DEFAULT, "default")
         async with anyio.create_task_group() as group:
             for actor in actors:
@@ -108,7 +109,7 @@ class Scenario:
                 return
             body = {"decision": next(words, "allow_session"), "note": "as you like"}
             await self._caller.ask("POST", f"/api/approvals/{asked[0]['id']}", body)
-            await talk.watch.until(lambda fold, last=asked[0]: answered(fold, last))
+            await talk.watch.until(partial(answered, approval=asked[0]))
 
     async def stopper(self) -> None:
         """Cancels: with a queue, of one run, of a tool's tree, of a question, and what follows."""

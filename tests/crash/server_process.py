@@ -14,7 +14,7 @@ from tenuto.config import load
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.storage.sqlite import checkpointer
 from tenuto.wiring import serve
-from tests.crash.points import CrashPoints, Census
+from tests.crash.points import Census, CrashPoints
 
 PASSIVE_PAGES = 60
 RESTART_PAGES = 90

@@ -80,7 +80,7 @@ class Talk:
 
 
 def _answers(message: Json, run: Json) -> bool:
-    return message["role"] == "assistant" and message["run_id"] == run["id"]
+    return (message["role"], message["run_id"]) == ("assistant", run["id"])
 
 
 def pending(fold: Fold, run: Json) -> list[Json]:
@@ -89,7 +89,7 @@ def pending(fold: Fold, run: Json) -> list[Json]:
 
 
 def answered(fold: Fold, approval: Json) -> bool:
-    return fold.approvals[approval["id"]]["state"] != "pending"
+    return bool(fold.approvals[approval["id"]]["state"] != "pending")
 
 
 def is_over(fold: Fold, run: Json) -> bool:

@@ -8,12 +8,15 @@ import time
 from pathlib import Path
 
 from tests.history.checker import tell
-from tests.history.drive import make_history
+from tests.history.drive import Plan, make_history
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Make a history under the nemesis, and check it.")
-    parser.add_argument("--seconds", type=float, default=150.0, help="how long the nemesis rages")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="the nemesis rages at least so long"
+    )
+    parser.add_argument("--events", type=int, default=0, help="go on until so many were seen")
     parser.add_argument("--seed", type=int, default=int(time.time()))
     parser.add_argument("--stages", type=int, default=6, help="sessions at a time per process")
     parser.add_argument("--record", type=Path, help="where to write; else a temporary file")
@@ -22,7 +25,8 @@ def main() -> int:
     sys.stdout.write(f"seed {args.seed}, {args.seconds:g} s, record in {path}\n")
     sys.stdout.flush()
     began = time.monotonic()
-    asyncio.run(make_history(path, seed=args.seed, seconds=args.seconds, stages=args.stages))
+    plan = Plan(seed=args.seed, seconds=args.seconds, stages=args.stages, events=args.events)
+    asyncio.run(make_history(path, plan))
     took, size = time.monotonic() - began, path.stat().st_size / 1e6
     sys.stdout.write(f"made in {took:.0f} s, {size:.0f} MB\n")
     return tell(path)

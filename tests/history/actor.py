@@ -51,7 +51,7 @@ class Actor:
         while not self._scene.over.is_set():
             (deed,) = self._random.choices(list(DEEDS), list(DEEDS.values()))
             await self._do(deed)
-            await asyncio.sleep(self._random.uniform(0.02, 0.4))
+            await asyncio.sleep(self._random.uniform(0.02, 0.8))
 
     async def _do(self, deed: str) -> None:
         path = self._scene.path
@@ -145,7 +145,7 @@ class Actor:
         self._scene.prompts += 1
         wishes = ["", "", "", " think", " look", " look look", " ask", " break", " fail"]
         silent = " silent" if self._random.random() < 0.02 else ""
-        words, rate = self._random.randrange(5, 120), self._random.randrange(50, 500)
+        words, rate = self._random.randrange(5, 250), self._random.randrange(100, 800)
         wish = more or silent or self._random.choice(wishes)
         return f"{self._client.new_key()} words={words} rate={rate}{wish}"
 

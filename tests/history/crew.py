@@ -5,7 +5,9 @@
 
 import argparse
 import asyncio
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -15,8 +17,10 @@ from tests.history.reader import Manner, Reader
 from tests.history.record import Record, now
 
 ACTORS = 2
-PATIENCE_SECONDS = 8.0
+AUDIENCE = (Manner.STEADY, Manner.STEADY, Manner.RESTLESS, Manner.SLOW, Manner.FORGETFUL)
+PATIENCE_SECONDS = 5.0
 LOOK_SECONDS = 0.1
+COUNT_SECONDS = 0.5
 WORKSPACE_EVENTS = "/api/workspaces/default/events"
 
 
@@ -30,10 +34,10 @@ class Crew:
         self._kept: list[str] = []
         """Paths of sessions that were not deleted."""
 
-    async def work(self, *, stages: int, until: float) -> None:
-        """Play until then, see everything to its end, and read it all once more."""
+    async def work(self, *, stages: int, over: asyncio.Event) -> None:
+        """Play until it is over, see everything to its end, and read it all once more."""
         workspace = asyncio.create_task(self._watch_the_workspace())
-        await asyncio.gather(*(self._stage(n, until) for n in range(stages)))
+        await asyncio.gather(*(self._stage(n, over) for n in range(stages)))
         workspace.cancel()
         await asyncio.gather(workspace, return_exceptions=True)
         auditor = self._client("auditor")
@@ -42,31 +46,38 @@ class Crew:
         for client in self._clients:
             await client.close()
 
-    async def _stage(self, number: int, until: float) -> None:
+    async def _stage(self, number: int, over: asyncio.Event) -> None:
         """One session after the other."""
         host = self._client(f"host{number}")
         actors = [self._client(f"actor{number}-{n}") for n in range(ACTORS)]
-        readers = {manner: self._client(f"{manner}{number}") for manner in Manner}
-        while now() < until:
-            seconds = min(self._random.uniform(3.0, 15.0), until - now())
-            await self._session(host, actors, readers, max(seconds, 0.5))
+        audience = [
+            (manner, self._client(f"{manner}{number}-{n}")) for n, manner in enumerate(AUDIENCE)
+        ]
+        while not over.is_set():
+            await self._session(host, actors, audience, over)
 
     async def _session(
-        self, host: Client, actors: list[Client], clients: dict[Manner, Client], seconds: float
+        self,
+        host: Client,
+        actors: list[Client],
+        audience: list[tuple[Manner, Client]],
+        over: asyncio.Event,
     ) -> None:
         made = await host.insist("POST", "/api/sessions", {}, key=host.new_key())
         assert made.status == 201, made
         scene = Scene(session=made.body["id"], path=f"/api/sessions/{made.body['id']}")
         readers = [
             Reader(client, f"{scene.path}/events", Random(self._random.random()), manner)
-            for manner, client in clients.items()
+            for manner, client in audience
         ]
         watching = [asyncio.create_task(reader.watch()) for reader in readers]
         acting = [
             asyncio.create_task(Actor(a, scene, Random(self._random.random())).act())
             for a in actors
         ]
-        await asyncio.sleep(seconds)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._random.uniform(3.0, 15.0)):
+                await over.wait()
         deleted = self._random.random() < 0.3
         if deleted:
             # In the middle of everything.
@@ -135,7 +146,6 @@ def main() -> None:
     parser.add_argument("--record", type=Path, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--stages", type=int, required=True)
-    parser.add_argument("--until", type=float, required=True)
     args = parser.parse_args()
     record = Record(args.record)
     try:
@@ -145,8 +155,24 @@ def main() -> None:
 
 
 async def _run(args: argparse.Namespace, record: Record) -> None:
-    crew = Crew(args.name, args.url, record, args.seed)
-    await crew.work(stages=args.stages, until=args.until)
+    over = asyncio.Event()
+    # The driver says that it is over by closing our standard input.
+    asyncio.get_running_loop().add_reader(sys.stdin, _hear, over)
+    counting = asyncio.create_task(_tell_the_count(record))
+    await Crew(args.name, args.url, record, args.seed).work(stages=args.stages, over=over)
+    counting.cancel()
+
+
+def _hear(over: asyncio.Event) -> None:
+    over.set()
+    asyncio.get_running_loop().remove_reader(sys.stdin)
+
+
+async def _tell_the_count(record: Record) -> None:
+    while True:
+        sys.stdout.write(f"{record.seen}\n")
+        sys.stdout.flush()
+        await asyncio.sleep(COUNT_SECONDS)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from tests.history.nemesis import Nemesis
 from tests.history.proxy import Proxy
@@ -19,34 +20,45 @@ AFTERWARDS_SECONDS = 240.0
 """How long what was begun may take to end, and to be read once more."""
 
 
-async def make_history(path: Path, *, seed: int, seconds: float, stages: int) -> None:
-    """Write the record of a history of this many seconds; its end takes a little longer."""
+class Plan(NamedTuple):
+    seed: int
+    seconds: float
+    """At least; what is under way then is seen to its end."""
+    stages: int
+    """Sessions at a time in each process of clients."""
+    events: int = 0
+    """At least so many must have been seen."""
+
+
+async def make_history(path: Path, plan: Plan) -> None:
+    """Write the record of a history."""
     with tempfile.TemporaryDirectory(prefix="tenuto-history-") as folder:
         parts = [Path(folder) / f"part{n}" for n in range(CREWS + 1)]
-        await _play(Path(folder), parts, seed=seed, seconds=seconds, stages=stages)
+        await _play(Path(folder), parts, plan)
         _join(parts, path)
 
 
-async def _play(
-    folder: Path, parts: Sequence[Path], *, seed: int, seconds: float, stages: int
-) -> None:
-    random = Random(seed)
+async def _play(folder: Path, parts: Sequence[Path], plan: Plan) -> None:
+    random = Random(plan.seed)
     record = Record(parts[0])
-    record.write(History(format=FORMAT, seed=seed, seconds=seconds))
+    record.write(History(format=FORMAT, seed=plan.seed, seconds=plan.seconds))
     async with AsyncExitStack() as stack:
         model_url = await stack.enter_async_context(_model())
         server = TenutoServer(folder / "server", model_url=model_url)
         await stack.enter_async_context(server)
         proxy = await stack.enter_async_context(Proxy(server.port, Random(random.random())))
         crews = [
-            await stack.enter_async_context(
-                _crew(n, part, proxy.port, seed=seed, stages=stages, until=now() + seconds)
-            )
+            await stack.enter_async_context(_crew(n, part, proxy.port, plan))
             for n, part in enumerate(parts[1:])
         ]
-        await Nemesis(server, proxy, record, random).rage(seconds)
+        until = now() + plan.seconds
+
+        def enough() -> bool:
+            return now() > until and sum(crew.seen for crew in crews) >= plan.events
+
+        await Nemesis(server, proxy, record, random).rage(enough)
         async with asyncio.timeout(AFTERWARDS_SECONDS):
-            codes = [await crew.wait() for crew in crews]
+            codes = [await crew.end() for crew in crews]
     record.close()
     if any(codes):
         raise RuntimeError(f"the clients ended with {codes}")
@@ -64,24 +76,47 @@ async def _model() -> AsyncGenerator[str, None]:
         await _end(process)
 
 
+class Crew:
+    """A process of clients, and how many events they have seen."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._counting = asyncio.create_task(self._count())
+        self.seen = 0
+
+    async def end(self) -> int:
+        """Say that it is over; the exit code, when all was seen to its end."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        await self._counting
+        return await self._process.wait()
+
+    async def _count(self) -> None:
+        assert self._process.stdout is not None
+        async for line in self._process.stdout:
+            self.seen = int(line)
+
+
 @asynccontextmanager
-async def _crew(
-    number: int, part: Path, port: int, *, seed: int, stages: int, until: float
-) -> AsyncGenerator[asyncio.subprocess.Process, None]:
+async def _crew(number: int, part: Path, port: int, plan: Plan) -> AsyncGenerator[Crew, None]:
     options = {
         "name": f"crew{number}",
         "url": f"http://127.0.0.1:{port}",
         "record": str(part),
-        "seed": str(seed + 1 + number),
-        "stages": str(stages),
-        "until": str(until),
+        "seed": str(plan.seed + 1 + number),
+        "stages": str(plan.stages),
     }
     command = [word for name, value in options.items() for word in (f"--{name}", value)]
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.history.crew", *command
+        sys.executable,
+        "-m",
+        "tests.history.crew",
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
     )
     try:
-        yield process
+        yield Crew(process)
     finally:
         await _end(process)
 

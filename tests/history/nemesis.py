@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from random import Random
 
@@ -31,13 +31,12 @@ class Nemesis:
         self._record = record
         self._random = random
 
-    async def rage(self, seconds: float) -> None:
-        """Mistreat the server for this long; leave it running and well."""
-        until = now() + seconds
+    async def rage(self, enough: Callable[[], bool]) -> None:
+        """Mistreat the server until it is enough; leave it running and well."""
         # The first is a kill, so that the shortest history has one; then a deck, so that each
         # thing comes as often as it should.
         deck = ["kill"]
-        while now() < until:
+        while not enough():
             await asyncio.sleep(self._random.uniform(0.3, 2.5))
             deck = deck or self._random.sample(
                 list(DEEDS), k=sum(DEEDS.values()), counts=DEEDS.values()

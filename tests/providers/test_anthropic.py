@@ -194,6 +194,8 @@ async def test_user_and_assistant_take_turns_whatever_the_conversation(
         tools=(ToolSpec(name="shell", description="Runs.", parameters={"type": "object"}),),
     )
     hearing, exchange = await begin(claude, server, request)
+    result = {"type": "tool_result"}
+    png = {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}
     assert exchange.body == {
         "model": "test-model",
         "max_tokens": 8192,
@@ -216,27 +218,10 @@ async def test_user_and_assistant_take_turns_whatever_the_conversation(
             {
                 "role": "user",
                 "content": [
-                    {
-                        "type": "tool_result",
-                        "tool_use_id": "c1",
-                        "content": "fine",
-                        "is_error": False,
-                    },
-                    {
-                        "type": "tool_result",
-                        "tool_use_id": "c2",
-                        "content": "no",
-                        "is_error": True,
-                    },
+                    {"tool_use_id": "c1", "content": "fine", "is_error": False, **result},
+                    {"tool_use_id": "c2", "content": "no", "is_error": True, **result},
                     {"type": "text", "text": "And this?"},
-                    {
-                        "type": "image",
-                        "source": {
-                            "type": "base64",
-                            "media_type": "image/png",
-                            "data": "iVBORw==",
-                        },
-                    },
+                    {"type": "image", "source": png},
                 ],
             },
         ],

@@ -103,8 +103,8 @@ class Node:
 
     async def _stop(self, seconds: float) -> None:
         await self.engine.drain(seconds)
-        await self.titler.stop()
         await self.engine.stop()
+        await self.titler.stop()
 
     def die(self) -> None:
         """End as on SIGKILL: whoever waits is cut off, and no task does anything more."""

@@ -141,6 +141,7 @@ class World:
             except Lost:
                 return
             except StorageTrouble:
+                self.lost_node()
                 self._bury(node)
                 await asyncio.sleep(0.5)
 

@@ -55,7 +55,7 @@ async def _race(session: SessionHandle, random: Random, raced: list[RunHandle]) 
             when = random.choice([WhenBusy.QUEUE, WhenBusy.STEER])
             runs.append(await session.prompt(f"prompt {n}, second", when_busy=when))
         raced += runs
-        await anyio.sleep(random.uniform(0, LONGEST_HEAD_START_SECONDS))
+        await anyio.sleep(random.choice([0.0, random.uniform(0, LONGEST_HEAD_START_SECONDS)]))
         async with anyio.create_task_group() as group:
             group.start_soon(_cancel, session, runs, random.choice(["session", "runs"]))
             for _ in range(random.choice([0, 0, 1, 3])):

@@ -91,6 +91,8 @@ class Inbox:
     ) -> Run:
         """Remove the last user message and all after it, and ask the same again."""
         await self._store.session(session_id)
+        if known := await self._store.answered(once, Run):
+            return known
         try:
             message = await self._store.user_message(session_id, None)
         except NotFound:
@@ -108,12 +110,10 @@ class Inbox:
         once: Once | None = None,
     ) -> Run:
         """Remove a user message and all after it, and ask something else in its place."""
-        try:
-            mode = await self._mode_of(await self._store.user_message(session_id, message_id))
-        except NotFound:
-            # Removed by this very request, if it was sent before; else the decision says no.
-            mode = Mode.AGENT
-        draft = Draft(input=given, model=model, mode=mode)
+        if known := await self._store.answered(once, Run):
+            return known
+        message = await self._store.user_message(session_id, message_id)
+        draft = Draft(input=given, model=model, mode=await self._mode_of(message))
         return await self._again(session_id, message_id, draft, once)
 
     async def go_on(self, run_id: RunId, *, once: Once | None = None) -> Run:

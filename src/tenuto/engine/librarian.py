@@ -70,6 +70,8 @@ class Librarian:
         self, session_id: SessionId, message_id: MessageId | None, *, once: Once | None = None
     ) -> Session:
         """A new session that begins with this one's messages, up to `message_id`."""
+        if known := await self._store.answered(once, Session):
+            return known
         source = await self._store.snapshot(session_id)
         if source.session.active_run is not None or source.session.queued:
             raise SessionBusy(f"session {session_id} is working")

@@ -156,6 +156,9 @@ class Desks(Protocol):
         key raises IdempotencyMismatch. NotFound if the session does not exist.
         """
 
+    async def answered(self, once: Once | None, answer: type[T]) -> T | None:
+        """The first result of this request, if it was stored before; None if it is new."""
+
     async def create_session(
         self,
         session: Session,

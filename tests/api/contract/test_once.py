@@ -42,6 +42,22 @@ async def test_the_same_again_is_answered_even_when_it_would_now_be_refused(
     assert (again.status, again.body["id"]) == (202, first.body["id"])
 
 
+async def test_a_fork_and_a_retry_sent_again_are_answered_as_before(
+    house: House, session_id: str
+) -> None:
+    await house.answered(session_id, "hi", "Hello.")
+    path = f"/api/sessions/{session_id}"
+    forked = await send(house.api, f"{path}/fork", {}, "fork")
+    retried = await send(house.api, f"{path}/retry", {}, "retry")
+    exchange = await house.request()
+    assert (await send(house.api, f"{path}/fork", {}, "fork")).body == forked.body
+    await exchange.say("Hello again.")
+    await house.ended(retried.body["id"])
+    await house.api.post(f"{path}/undo")
+    assert (await send(house.api, f"{path}/retry", {}, "retry")).body == retried.body
+    assert await house.texts(session_id) == []
+
+
 @pytest.mark.failure(19)
 async def test_a_double_submit_at_the_same_moment_is_one_run(house: House, session_id: str) -> None:
     path, answers = f"/api/sessions/{session_id}/runs", []

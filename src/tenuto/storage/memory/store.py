@@ -83,6 +83,13 @@ class MemoryStore(MemoryLibrary, MemoryUpkeep):
         await checkpoint()
         return result, head
 
+    async def answered(self, once: Once | None, answer: type[T]) -> T | None:
+        known = self._known(once)
+        if once is None or known is None:
+            return None
+        result: T = known.again(once, answer)
+        return result
+
     async def create_session(
         self,
         session: Session,

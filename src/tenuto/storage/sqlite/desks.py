@@ -60,6 +60,13 @@ class SqliteDesks:
 
         return await self._db.write(work)
 
+    async def answered(self, once: Once | None, answer: type[T]) -> T | None:
+        known = None if once is None else await self._db.read(lambda tx: answered(tx, once))
+        if once is None or known is None:
+            return None
+        result: T = known.again(once, answer)
+        return result
+
     async def create_session(
         self,
         session: Session,
