@@ -3,7 +3,6 @@
 import shutil
 import time
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,24 +17,12 @@ from tests.crash.points import read_census
 from tests.crash.record import Record
 from tests.crash.scenario import Scenario
 from tests.crash.server_process import Order
+from tests.crash.stage import Stage, Target
+from tests.crash.tidy import Album
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 
-CYCLE_SECONDS = 50.0
-FIRST_DEATH = ("told: parts", 40)
-"""Where the first life ends when it is the second that matters: much is queued and running."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Target:
-    """Where the server is to die: in its first life, or in the one that follows a crash."""
-
-    life: int
-    point: str
-    passing: int
-
-    def __str__(self) -> str:
-        return f"life {self.life}, {self.point!r}, passing {self.passing}"
+CYCLE_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,66 +36,70 @@ class Outcome:
 
 async def run_cycle(hatchery: Hatchery, folder: Path, target: Target) -> Outcome:
     """Kill there, start again, go on, and check."""
-    orders = [_order(*FIRST_DEATH)] if target.life == 2 else []
-    orders.append(_order(target.point, target.passing))
-    outcome = await _play(hatchery, folder, orders, expected=target.life)
+    armed = Order(point=target.point, passing=target.passing)
+    outcome = await _play(hatchery, folder, target.stage, armed)
     if outcome.wrong is None:
         shutil.rmtree(folder)
     return outcome
 
 
-async def take_census(hatchery: Hatchery, folder: Path, *, life: int) -> Counter[str]:
-    """How often each point is passed in this life if nothing kills it there."""
+async def take_census(hatchery: Hatchery, folder: Path, stage: Stage) -> Counter[str]:
+    """How often each point is passed in this stage if nothing kills it there."""
     path = folder / "census"
-    orders = [_order(*FIRST_DEATH)] if life == 2 else []
-    orders.append(Order(folder="", port=0, env={}, census=str(path)))
-    outcome = await _play(hatchery, folder, orders, expected=life - 1)
+    outcome = await _play(hatchery, folder, stage, Order(census=str(path)))
     if outcome.wrong is not None:
-        raise AssertionError(f"wrong without a kill in life {life}: {outcome.wrong}")
+        raise AssertionError(f"wrong without a kill while {stage}: {outcome.wrong}")
     found = read_census(path)
     shutil.rmtree(folder)
     return found
 
 
-def _order(point: str, passing: int) -> Order:
-    return Order(folder="", port=0, env={}, point=point, passing=passing)
-
-
-async def _play(
-    hatchery: Hatchery, folder: Path, orders: Sequence[Order], *, expected: int
-) -> Outcome:
+async def _play(hatchery: Hatchery, folder: Path, stage: Stage, last: Order) -> Outcome:
     """Play it in this folder; what is there afterwards is left for whoever wants to look."""
     await anyio.Path(folder).mkdir(parents=True)
     started = time.monotonic()
-    gates, record = Gates(), Record()
     wrong: str | None = None
     async with ModelServer() as model:
-        model.script(Oracle(gates, folder / "ledger"))
+        orders = stage.orders(last)
         async with Lives(hatchery, folder, model_url=model.url, orders=orders) as lives:
             try:
                 with anyio.fail_after(CYCLE_SECONDS):
-                    await _scenario(lives, record, gates, model)
+                    await _act(lives, model, stage)
             except Exception as error:  # noqa: BLE001 (whatever it is, it is the report)
                 wrong = lives.trouble or f"{_told(error)} (in life {lives.deaths + 1})"
-            reached = lives.crashes >= expected
-    return Outcome(
-        reached=reached, kills=lives.deaths, seconds=time.monotonic() - started, wrong=wrong
-    )
+            reached = lives.crashes >= stage.deaths
+    seconds = time.monotonic() - started
+    return Outcome(reached=reached, kills=lives.deaths, seconds=seconds, wrong=wrong)
 
 
-async def _scenario(lives: Lives, record: Record, gates: Gates, model: ModelServer) -> None:
-    headers = {"Authorization": f"Bearer {TOKEN}"}
+async def _act(lives: Lives, model: ModelServer, stage: Stage) -> None:
+    record, gates = Record(), Gates()
+    model.script(Oracle(gates, lives.folder / "ledger"))
+    api = RawApi(lives.url, TOKEN)
     async with aiohttp.ClientSession(
-        headers=headers, connector=aiohttp.TCPConnector(limit=0), read_bufsize=1 << 22
+        headers={"Authorization": f"Bearer {TOKEN}"},
+        connector=aiohttp.TCPConnector(limit=0),
+        read_bufsize=1 << 22,
     ) as http:
         scenario = Scenario(Caller(lives, record, http), gates, lives.folder)
-        checker = Checker(RawApi(lives.url, TOKEN), record, folder=lives.folder, model=model)
         async with scenario.watching():
             await scenario.play()
             await until(scenario.is_calm, "something is still queued or running")
-            # One more crash, in the calm: it must change nothing of what anyone has seen.
-            await lives.kill_and_wait()
-            await checker.check()
+            if stage is not Stage.TIDYING:
+                # One more crash, in the calm: it must change nothing of what anyone has seen.
+                await lives.kill_and_wait()
+                checker = Checker(api, record, folder=lives.folder, model=model)
+                await checker.check()
+    if stage is Stage.TIDYING:
+        await _tidy(lives, Album(api))
+
+
+async def _tidy(lives: Lives, album: Album) -> None:
+    await album.take()
+    await lives.kill_and_wait()
+    await until(lives.is_last_life, "it does not die, nor say that it is done")
+    await until(album.is_tidy, "there are still deltas to fold")
+    await album.compare()
 
 
 def _told(error: BaseException) -> str:

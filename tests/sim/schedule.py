@@ -8,9 +8,8 @@ from traceback import format_exception
 
 from tenuto.core.approval import Decision
 from tenuto.core.error import TenutoError
-from tenuto.core.session import DEFAULT_WORKSPACE, Workspace
-from tenuto.core.value import ApprovalId
-from tenuto.engine.librarian import NewSession
+from tenuto.core.session import DEFAULT_WORKSPACE, Session, Workspace
+from tenuto.core.value import ApprovalId, SessionId
 from tests.sim.client import act
 from tests.sim.loop import Stuck
 from tests.sim.node import Lost
@@ -80,27 +79,24 @@ async def _life(world: World) -> None:
 
 
 async def _begin(world: World) -> None:
-    # Its own hand: no bad luck yet, and no node is there to hear of it.
-    await world.store.put_workspace(
-        Workspace(
-            id=DEFAULT_WORKSPACE,
-            name="",
-            path="/",
-            created_at=world.clock.now(),
+    # By our own hand: no bad luck yet, and no node is there to hear of it.
+    now = world.clock.now()
+    here = Workspace(id=DEFAULT_WORKSPACE, name="", path="/", created_at=now)
+    await world.store.put_workspace(here)
+    for _ in range(world.script.sessions):
+        session_id = SessionId(world.ids.new("ses"))
+        session = Session(
+            id=session_id,
+            workspace_id=here.id,
+            # A session names itself here, so that requests tell whose they are.
+            system=session_id,
+            created_at=now,
+            updated_at=now,
         )
-    )
+        await world.store.create_session(session)
+        world.sessions.append(session_id)
     for _ in range(world.script.nodes):
         await world.start_node()
-    node = world.nodes[0]
-    for _ in range(world.script.sessions):
-        session = await node.call(lambda: node.engine.librarian.create(NewSession()))
-        system = {"system": session.id}
-        await node.call(
-            lambda session=session, system=system: node.engine.librarian.update(  # type: ignore[misc]
-                session.id, system
-            )
-        )
-        world.sessions.append(session.id)
 
 
 async def _do(world: World, item: Item) -> None:
@@ -130,7 +126,7 @@ async def _quiet(world: World, items: list[asyncio.Task[None]], *, give_up_at: f
 
 
 async def _answer(world: World, approval_id: str) -> None:
-    dice = world.dice("world")
+    dice = world.dice("person")
     node = await world.alive(dice)
     decision = dice.choice((Decision.ALLOW_ONCE, Decision.DENY))
     try:

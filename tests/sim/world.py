@@ -22,7 +22,7 @@ from tests.sim.violation import Violation
 from tests.sim.witness import Witness
 
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
-STREAMS = ("loop", "store", "ring", "model", "tool", "global", "world")
+PURPOSES = ("loop", "store", "ring", "model", "tool", "person")
 
 
 class Hub:
@@ -73,6 +73,7 @@ class World:
     def __init__(self, script: Script) -> None:
         self.script = script
         self.violation: Violation | None = None
+        self._dice: dict[str, Random] = {}
         self.outside = copy_context()
         self.loop: SimLoop = _loop(self.dice("loop"), width=script.width, tick=script.tick)
         self.loop.on_mistake = lambda said: self.fail(Violation(said))
@@ -98,8 +99,12 @@ class World:
         self._names = 0
 
     def dice(self, purpose: str) -> Random:
-        number = (self.script.seed * 64 + self.script.spin) * 8 + STREAMS.index(purpose)
-        return Random(number)
+        """The chance of one purpose: what one actor draws does not change what others draw."""
+        dice = self._dice.get(purpose)
+        if dice is None:
+            number = (self.script.seed * 64 + self.script.spin) * 8 + PURPOSES.index(purpose)
+            dice = self._dice[purpose] = Random(number)
+        return dice
 
     def fail(self, violation: Violation) -> None:
         if self.violation is None:
