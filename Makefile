@@ -12,7 +12,7 @@ LOCK := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-versio
 TEST_SECONDS := 840
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check guarantees bench lock history mutation format docs clean
+.PHONY: help run test check guarantees crash bench lock history mutation format docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ check: $(VENV)/.dev ## lint, format, types, layers
 
 guarantees: $(VENV)/.dev ## only the tests that show a guarantee, and the table
 	$(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS) -m 'guarantee or failure'
+
+crash: $(VENV)/.dev ## kill the server at every durable step and check what it promised
+	$(BIN)/python -m tests.crash $(ARGS)
 
 bench: $(VENV)/.dev ## measure
 	$(BIN)/python -m bench $(ARGS)

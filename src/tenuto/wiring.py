@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import ctypes
 import logging
 import sys
 from dataclasses import dataclass
@@ -49,6 +50,7 @@ log = logging.getLogger(__name__)
 CANNOT_START = 1
 BAD_SETTINGS = 2
 BAR_WIDTH = 30
+PR_SET_DUMPABLE = 4
 SWITCH_SECONDS = 0.0005
 DAY_SECONDS = 24 * 3600
 
@@ -65,6 +67,7 @@ def serve(settings: Settings, *, points: Points = NOWHERE) -> int:
     except OSError as error:
         click.echo(f"tenuto: the data folder cannot be used: {error}", err=True)
         return CANNOT_START
+    _hide_environment()
     keys = [provider.api_key for provider in settings.providers if provider.api_key]
     logs.configure(settings, [token, *keys])
     try:
@@ -81,6 +84,12 @@ def serve(settings: Settings, *, points: Points = NOWHERE) -> int:
         )
         return CANNOT_START
     return 0
+
+
+def _hide_environment() -> None:
+    """Keep programs of the same user, such as an agent's shell, from reading our keys."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 async def _serve(settings: Settings, token: Secret, points: Points) -> None:
@@ -138,7 +147,6 @@ def build(
     limits = settings.limits
     driver = Driver(
         store,
-        models,
         _worker(settings, models, clock, points),
         clock,
         ids,

@@ -1,4 +1,4 @@
-"""`make crash`: die at every point; or at one: `--life 1 --point 'told: parts' --passing 3`."""
+"""`make crash`: die at every point; or at one: `--point 'told: parts' --passing 3`."""
 
 import argparse
 import asyncio
@@ -8,9 +8,9 @@ import tempfile
 from pathlib import Path
 
 from tests.crash.campaign import Report, run_campaign
-from tests.crash.cycle import Target
 from tests.crash.lives import Hatchery
 from tests.crash.plan import make_plan
+from tests.crash.stage import Stage, Target
 
 CENSUSES = 3
 
@@ -19,7 +19,7 @@ async def main(args: argparse.Namespace) -> int:
     folder = Path(tempfile.mkdtemp(prefix="tenuto-crash-"))
     async with Hatchery() as hatchery:
         if args.point:
-            target = Target(life=args.life, point=args.point, passing=args.passing)
+            target = Target(stage=Stage(args.stage), point=args.point, passing=args.passing)
             targets = [target] * args.times
         else:
             targets = await make_plan(hatchery, folder, censuses=CENSUSES)
@@ -43,7 +43,7 @@ def _tell(report: Report, folder: Path) -> int:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.crash", description=__doc__)
     parser.add_argument("--point", help="die only here")
-    parser.add_argument("--life", type=int, default=1, help="1, or 2: after a first crash")
+    parser.add_argument("--stage", choices=list(Stage), default=Stage.WORKING)
     parser.add_argument("--passing", type=int, default=1, help="at the n-th passing")
     parser.add_argument("--times", type=int, default=1, help="how often")
     parser.add_argument("--only", default="", help="only points with this in their name")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import anyio
 
-from tests.crash.cycle import Outcome, Target, run_cycle
+from tests.crash.cycle import run_cycle
 from tests.crash.lives import Hatchery
+from tests.crash.stage import Target
 
 AT_ONCE = int(os.environ.get("CRASH_AT_ONCE", "2"))
 TRIES = 3
@@ -54,7 +55,7 @@ async def run_campaign(hatchery: Hatchery, folder: Path, targets: Sequence[Targe
 async def _try(hatchery: Hatchery, folder: Path, target: Target, report: Report) -> None:
     for n in range(TRIES):
         place = folder / f"try-{n}"
-        outcome: Outcome = await run_cycle(hatchery, place, target)
+        outcome = await run_cycle(hatchery, place, target)
         report.kills += outcome.kills
         if outcome.wrong is not None:
             report.wrong.append(f"{target} ({place}): {outcome.wrong}")

@@ -35,27 +35,31 @@ def main() -> None:
     os.set_blocking(woken, False)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
+    living: set[int] = set()
     rest = b""
     while True:
         ready, _, _ = select.select([0, wake], [], [])
         if wake in ready:
             os.read(wake, 4096)
-            _bury()
+            _bury(living)
         if 0 in ready:
             chunk = os.read(0, 65_536)
             if not chunk:
-                return
+                break
             *lines, rest = (rest + chunk).split(b"\n")
             for line in lines:
-                _hatch(msgspec.json.decode(line, type=Order))
+                living.add(_hatch(msgspec.json.decode(line, type=Order)))
+    # Whoever gave the orders is gone, so nobody needs these any more.
+    for pid in living:
+        os.kill(pid, signal.SIGKILL)
 
 
-def _hatch(order: Order) -> None:
+def _hatch(order: Order) -> int:
     sys.stdout.flush()
     pid = os.fork()
     if pid:
         _say(Notice(pid=pid))
-        return
+        return pid
     code = 70
     try:
         _become(order)
@@ -78,7 +82,7 @@ def _become(order: Order) -> None:
     faulthandler.enable()
 
 
-def _bury() -> None:
+def _bury(living: set[int]) -> None:
     while True:
         try:
             pid, how = os.waitpid(-1, os.WNOHANG)
@@ -86,6 +90,7 @@ def _bury() -> None:
             return
         if pid == 0:
             return
+        living.discard(pid)
         _say(Notice(pid=pid, code=os.waitstatus_to_exitcode(how)))
 
 

@@ -24,9 +24,9 @@ RESTART_PAGES = 90
 class Order(msgspec.Struct, frozen=True, kw_only=True):
     """What one life of a server is to be."""
 
-    folder: str
-    port: int
-    env: dict[str, str]
+    folder: str = ""
+    port: int = 0
+    env: dict[str, str] = {}
     point: str | None = None
     """Where it dies; None: nowhere."""
     passing: int = 1

@@ -16,6 +16,8 @@ from tests.history.record import FORMAT, History, Record, now
 from tests.support.server import TenutoServer
 
 CREWS = 2
+TELL = {"PYTHONFAULTHANDLER": "1"}
+"""Should the process die by a signal that we did not send, its log says where it was."""
 AFTERWARDS_SECONDS = 240.0
 """How long what was begun may take to end, and to be read once more."""
 
@@ -44,7 +46,7 @@ async def _play(folder: Path, parts: Sequence[Path], plan: Plan) -> None:
     record.write(History(format=FORMAT, seed=plan.seed, seconds=plan.seconds))
     async with AsyncExitStack() as stack:
         model_url = await stack.enter_async_context(_model())
-        server = TenutoServer(folder / "server", model_url=model_url)
+        server = TenutoServer(folder / "server", model_url=model_url, env=TELL)
         await stack.enter_async_context(server)
         proxy = await stack.enter_async_context(Proxy(server.port, Random(random.random())))
         crews = [

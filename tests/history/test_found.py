@@ -1,5 +1,7 @@
 """What histories have found, each as a small test of its own."""
 
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import cast
@@ -99,3 +101,37 @@ async def test_a_session_deleted_while_its_run_goes_on_ends_the_message_that_is_
     finished = [e.message_id for e in log if isinstance(e, MessageFinished)]
     answers = [message_id for message_id in begun if message_id.endswith("_a")]
     assert sorted(finished) == sorted(answers)
+
+
+FIRST_LOOK = """
+import os, sys, threading
+from tenuto.core.session import Control
+from tenuto.storage.sqlite.rows import decode, encode
+
+def look(body):
+    sys.setswitchinterval(1e-6)
+    together = threading.Barrier(8)
+    threads = [
+        threading.Thread(target=lambda: (together.wait(), decode(body, Control)))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+body = encode(Control())
+for _ in range(60):
+    child = os.fork()
+    if not child:
+        look(body)
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        sys.exit("it died at its first look")
+"""
+
+
+def test_many_readers_may_take_their_first_look_at_once() -> None:
+    """After a crash with many runs under way the new process died of this as it started."""
+    done = subprocess.run([sys.executable, "-c", FIRST_LOOK], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")

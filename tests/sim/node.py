@@ -58,7 +58,7 @@ class Node:
         models, store = SimModels(self._world), self.store
         toolbox = Toolbox(sim_tools(self._world), Permission(script.permission))
         loop = AgentLoop(models, toolbox, Limits(steps=4, loop_repeats=3, cost_usd=None), clock)
-        driver = Driver(store, models, loop, clock, ids, node=node, run_seconds=RUN_SECONDS)
+        driver = Driver(store, loop, clock, ids, node=node, run_seconds=RUN_SECONDS)
         coordinator = Coordinator(store, driver, clock, node=node)
         tailer = Tailer(store, bell, sse.frame)
         self.titler = Titler(store, TitleMaker(store, models), clock, node=node)

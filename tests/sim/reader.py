@@ -1,7 +1,7 @@
 """Readers: they follow a stream with any cursor, come back after a break, and miss nothing."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 import msgspec
 
 from tenuto.api.call import Call
-from tenuto.api.sse import EventStream
+from tenuto.api.sse import Batches, EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.error import NotFound, StorageTrouble
-from tenuto.engine.tailer import Batch
 from tests.sim.node import Lost, Node
 from tests.sim.violation import Violation, must
 
 if TYPE_CHECKING:
     from tests.sim.world import World
 
-Open = Callable[[Viewing], Awaitable[AsyncGenerator[Batch, None]]]
+Open = Callable[[Viewing], Awaitable[Batches]]
 
 
 class Reader:

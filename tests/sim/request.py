@@ -21,6 +21,9 @@ def check_request(world: "World", request: ModelRequest) -> str:
         return ""
     if world.script.nodes > 1:
         return session.active or ""
+    if session.deleted:
+        # It is being told to stop; who deleted it still waits.
+        return ""
     must(session.active is not None, "only an active run asks", session.id)
     assert session.active is not None
     if not session.compacted:

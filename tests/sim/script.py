@@ -55,7 +55,7 @@ def draw(seed: int, *, spin: int = 0) -> Script:
     pace = dice.choice((0.0, 0.02, 0.3, 1.5))
     items = [Item(at=0.0, kind="submit", dice=dice.getrandbits(30))]
     sessions = 2 if dice.random() < 0.2 else 1
-    for _ in range(dice.randint(1, 7)):
+    for _ in range(dice.randint(1, 5)):
         items.append(_item(dice, dice.choice(ASKS), items[-1].at, pace, sessions))
     for _ in range(dice.choice((0, 0, 1, 1, 2))):
         kinds = ALONE if nodes == 1 else TOGETHER

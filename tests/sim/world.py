@@ -167,8 +167,8 @@ class World:
         await node.stop(seconds)
         if node not in self.nodes:
             raise Lost
-        leaks = [task for task in self.loop.tasks if task.node == node.name and not task.done()]
-        leaks = [task for task in leaks if not _is_outside(task)]
+        left = [task for task in self.loop.tasks if task.node == node.name and not task.done()]
+        leaks = [task for task in left if not task.cancelling() and not _is_outside(task)]
         if leaks:
             self.fail(Violation(f"a stopped engine leaves nothing running: {leaks}"))
         self._bury(node)

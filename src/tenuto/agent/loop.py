@@ -13,7 +13,6 @@ from tenuto.agent.scribe import Scribe
 from tenuto.core.error import NotFound
 from tenuto.core.message import ToolPart
 from tenuto.core.run import Ending, Mode, Reason, RunError, RunStatus
-from tenuto.core.usage import priced
 from tenuto.core.value import FileId, Value
 from tenuto.engine.task import Task
 from tenuto.engine.toolbox import Toolbox
@@ -50,6 +49,7 @@ class AgentLoop:
 
     async def work(self, task: Task) -> Ending:
         model = await self._models.find(task.run.model)
+        task.price = model.price
         provider = self._models.provider(model)
         if task.run.mode is Mode.COMPACT:
             return await self._compact(task, model, provider)
@@ -62,7 +62,7 @@ class AgentLoop:
             done = await self._use_tools(task, calls)
             if repeats.again(done):
                 return Ending(status=RunStatus.COMPLETED, reason=Reason.LOOP)
-            if self._is_too_dear(task, model):
+            if self._is_too_dear(task):
                 return _failed(Reason.BUDGET, "The run reached its cost limit.")
             await task.take_steers()
         return Ending(status=RunStatus.COMPLETED, reason=Reason.STEP_LIMIT)
@@ -152,12 +152,9 @@ class AgentLoop:
         )
         await task.compact(messages[-1].id, summary)
 
-    def _is_too_dear(self, task: Task, model: Model) -> bool:
-        limit, price = self._limits.cost_usd, model.price
-        if limit is None or price is None:
-            return False
-        usage = priced(task.meter.total(), input_price=price.input, output_price=price.output)
-        return (usage.cost_usd or 0.0) >= limit
+    def _is_too_dear(self, task: Task) -> bool:
+        limit = self._limits.cost_usd
+        return limit is not None and (task.usage().cost_usd or 0.0) >= limit
 
 
 class _Repeats:

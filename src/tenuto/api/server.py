@@ -79,6 +79,8 @@ async def run_server(
         lifespan="off",
         log_config=None,
         access_log=False,
+        # We trust no header about who is calling, and each layer costs on every token.
+        proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=CLOSE_SECONDS,
         backlog=BACKLOG,

@@ -1,14 +1,15 @@
 """Server-sent events: frames, and the response that sends them as they come."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import aclosing
+from typing import Any, Protocol, cast
 
 import anyio
 import msgspec
 from starlette.types import Receive, Scope, Send
 
 from tenuto.core.event import Stored
-from tenuto.engine.tailer import Batch
+from tenuto.engine.tailer import Batch, Push
 
 HEARTBEAT = b": still here\n\n"
 HEADERS = [
@@ -28,36 +29,40 @@ def snapshot_frame(seq: int, data: dict[str, object]) -> bytes:
     return b"id: %d\nevent: snapshot\ndata: %b\n\n" % (seq, body)
 
 
+class Batches(Protocol):
+    """Begins to follow a stream; what comes while the viewer waits is pushed."""
+
+    def __call__(self, *, push: Push) -> AsyncGenerator[Batch, None]: ...
+
+
 class EventStream:
     """Sends batches until they end or the client leaves, and notices at once when it does."""
 
     def __init__(
         self,
-        batches: AsyncGenerator[Batch, None],
+        open_batches: Batches,
         *,
         on_left: Callable[[], Awaitable[object]] | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        self._batches = batches
+        self._open = open_batches
         self._on_left = on_left
         self._headers = [(k.lower().encode(), v.encode()) for k, v in (headers or {}).items()]
         self._left = False
-        self.status_code = 200
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send(
             {"type": "http.response.start", "status": 200, "headers": HEADERS + self._headers}
         )
         if scope["method"] == "HEAD":
-            await self._batches.aclose()
             await send({"type": "http.response.body", "body": b""})
             return
+        pipe = _Pipe(send)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, receive, tasks.cancel_scope)
-            async with aclosing(self._batches) as batches:
+            async with aclosing(self._open(push=pipe.push)) as batches:
                 async for batch in batches:
-                    body = b"".join(batch.frames) or HEARTBEAT
-                    await send({"type": "http.response.body", "body": body, "more_body": True})
+                    await pipe.send(b"".join(batch.frames))
             tasks.cancel_scope.cancel()
         if self._left and self._on_left is not None:
             await self._on_left()
@@ -69,3 +74,55 @@ class EventStream:
             pass
         self._left = True
         scope.cancel()
+
+
+class _Pipe:
+    """Sends bytes, if possible without waking anyone: a task switch costs more than a token."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._stuck: _Stuck | None = None
+
+    def push(self, body: bytes) -> bool:
+        """Send now; False if the client is slow, and `send` has to wait for it."""
+        sending = self._sending(body)
+        try:
+            waits_for = sending.send(None)
+        except StopIteration:
+            return True
+        self._stuck = _Stuck(sending, waits_for)
+        return False
+
+    async def send(self, body: bytes) -> None:
+        """Send, and wait while the client is slow. Nothing to send: show that we are here."""
+        stuck, self._stuck = self._stuck, None
+        if stuck is not None:
+            await stuck
+        if body or stuck is None:
+            await self._sending(body or HEARTBEAT)
+
+    def _sending(self, body: bytes) -> Coroutine[Any, Any, None]:
+        message = {"type": "http.response.body", "body": body, "more_body": True}
+        return cast("Coroutine[Any, Any, None]", self._send(message))
+
+
+class _Stuck:
+    """A coroutine that was begun outside a task and now waits: to be awaited to its end."""
+
+    def __init__(self, begun: Coroutine[Any, Any, None], waits_for: Any) -> None:
+        self._begun = begun
+        self._waits_for = waits_for
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        try:
+            got = yield self._waits_for
+        except BaseException as error:
+            # Whoever waits was cancelled: so is what it waits for.
+            self._begun.throw(error)
+            raise
+        while True:
+            try:
+                waits_for = self._begun.send(got)
+            except StopIteration:
+                return
+            got = yield waits_for

@@ -1,12 +1,12 @@
 """Streams: which events a viewer gets, and from where."""
 
-from collections.abc import AsyncGenerator
+from functools import partial
 
 from tenuto.api.call import Call
-from tenuto.api.sse import snapshot_frame
+from tenuto.api.sse import Batches, snapshot_frame
 from tenuto.core.run import RunStatus
 from tenuto.core.value import RunId, SessionId, StreamId, WorkspaceId
-from tenuto.engine.tailer import Batch, Frame
+from tenuto.engine.tailer import Frame
 from tenuto.ports.store import RunQuery, SessionQuery, Snapshot
 
 NO_CURSOR = 0
@@ -20,21 +20,22 @@ class Viewing:
         self._tailer = call.to.engine.tailer
         self._cursor = call.request.headers.get("last-event-id", call.query("after"))
 
-    async def session(self, session_id: SessionId) -> AsyncGenerator[Batch, None]:
+    async def session(self, session_id: SessionId) -> Batches:
         head = (await self._store.session(session_id)).head
         after = self._after(head)
 
         async def take() -> tuple[bytes, int]:
             return _session_frame(await self._store.snapshot(session_id))
 
-        return self._tailer.follow(
+        return partial(
+            self._tailer.follow,
             StreamId(session_id),
             after=after,
             snapshot=take,
             last=lambda frame: frame.type == "session.deleted",
         )
 
-    async def run(self, run_id: RunId) -> AsyncGenerator[Batch, None]:
+    async def run(self, run_id: RunId) -> Batches:
         """Of one run only; ends after its `run.finished`, also if that was seen before."""
         run = await self._store.run(run_id)
         head = (await self._store.session(run.session_id)).head
@@ -58,7 +59,8 @@ class Viewing:
             finished = frame.type == "run.finished" and frame.run_id == run_id
             return finished or frame.type == "session.deleted"
 
-        return self._tailer.follow(
+        return partial(
+            self._tailer.follow,
             StreamId(run.session_id),
             after=after if after is None else max(after, accepted - 1),
             # Folded deltas are whole again in one: a run can be replayed without a snapshot.
@@ -68,7 +70,7 @@ class Viewing:
             until=head if run.ended else None,
         )
 
-    async def workspace(self, workspace_id: WorkspaceId) -> AsyncGenerator[Batch, None]:
+    async def workspace(self, workspace_id: WorkspaceId) -> Batches:
         await self._store.workspace(workspace_id)
         stream = StreamId(workspace_id)
         head = (await self._store.read(stream, after=0, limit=1)).head
@@ -76,7 +78,8 @@ class Viewing:
         async def take() -> tuple[bytes, int]:
             return await self._workspace_snapshot(workspace_id)
 
-        return self._tailer.follow(
+        return partial(
+            self._tailer.follow,
             stream,
             after=self._after(head),
             snapshot=take,

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.error import NotFound, NothingToUndo, NotLast, SessionBusy
+from tenuto.core.error import NotFound, NothingToUndo, NotLast, Outdated, SessionBusy
 from tenuto.core.event import (
     Event,
     RunUpdated,
@@ -39,6 +39,17 @@ def undo(desk: Desk, moment: Moment) -> Change[tuple[MessageId, ...]]:
     if not users:
         raise NothingToUndo(f"session {desk.session.id} has no message to undo")
     return _rewind(desk, users[-1], moment)
+
+
+def ask_again(desk: Desk, message_id: MessageId, prompt: Prompt, moment: Moment) -> Change[Run]:
+    """Ask the last user message again, if `message_id` still is the last."""
+    _must_be_idle(desk)
+    users = [message.id for message in desk.outline if message.role == "user"]
+    if not users:
+        raise NothingToUndo(f"session {desk.session.id} has no message to ask again")
+    if users[-1] != message_id:
+        raise Outdated(f"message {message_id} is no longer the last")
+    return run_again(desk, message_id, prompt, moment)
 
 
 def run_again(desk: Desk, message_id: MessageId, prompt: Prompt, moment: Moment) -> Change[Run]:

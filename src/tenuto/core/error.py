@@ -17,6 +17,7 @@ TenutoError
 ├── RateLimited
 ├── ShuttingDown
 ├── Fenced                the writer no longer owns the run (never leaves the engine)
+├── Outdated              what was looked at has changed (never leaves the engine)
 ├── StorageTrouble        the store cannot be written or read now
 └── Internal
 """
@@ -90,6 +91,10 @@ class ShuttingDown(TenutoError):
 
 class Fenced(TenutoError):
     """The writer's epoch is over: the run ended, or another owner took it."""
+
+
+class Outdated(TenutoError):
+    """The decision was prepared for a state that is over: look again and decide anew."""
 
 
 class StorageTrouble(TenutoError):

@@ -1,7 +1,7 @@
 """The bell says that a stream has something new. It carries nothing: the log is the truth."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tenuto.core.value import StreamId
@@ -13,10 +13,15 @@ class Ear:
     def __init__(self) -> None:
         self._rung = False
         self._waiter: asyncio.Future[None] | None = None
+        self.answer: Callable[[], bool] | None = None
+        """Tried while someone waits; True: that was all there was to do, let it wait on."""
 
     def ring(self) -> None:
+        waiting = self._waiter is not None and not self._waiter.done()
+        if waiting and self.answer is not None and self.answer():
+            return
         self._rung = True
-        if self._waiter is not None and not self._waiter.done():
+        if self._waiter is not None and waiting:
             self._waiter.set_result(None)
 
     async def wait(self, seconds: float) -> bool:

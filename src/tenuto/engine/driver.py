@@ -8,14 +8,13 @@ from msgspec.structs import replace
 
 from tenuto.core import scheduler
 from tenuto.core.error import Fenced, ModelNotFound, NotFound, StorageTrouble
-from tenuto.core.run import Ending, Reason, Run, RunError, RunStatus, Usage
+from tenuto.core.run import Ending, Reason, Run, RunError, RunStatus
 from tenuto.core.scheduler import Started
 from tenuto.core.session import Session
-from tenuto.core.usage import priced
 from tenuto.core.value import NodeId
 from tenuto.engine.task import Task, Worker
 from tenuto.ports.clock import Clock, Ids
-from tenuto.ports.model import Models, ProviderError
+from tenuto.ports.model import ProviderError
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Store
 
@@ -56,7 +55,6 @@ class Driver:
     def __init__(
         self,
         store: Store,
-        models: Models,
         worker: Worker,
         clock: Clock,
         ids: Ids,
@@ -67,7 +65,6 @@ class Driver:
     ) -> None:
         self._points = points
         self._store = store
-        self._models = models
         self._worker = worker
         self._clock = clock
         self._ids = ids
@@ -95,8 +92,7 @@ class Driver:
         ending = await self._work(active, task)
         self._points.reach(Step.RUN_WORKED)
         with anyio.CancelScope(shield=True):
-            usage = await self._priced(task.run.model, task.meter.total())
-            run = await self._settle(active, task, replace(ending, usage=usage))
+            run = await self._settle(active, task, replace(ending, usage=task.usage()))
         self._points.reach(Step.RUN_SETTLED)
         if run is not None:
             for tell in self.on_ended:
@@ -160,17 +156,6 @@ class Driver:
                 )
                 await anyio.sleep(SETTLE_RETRY_SECONDS)
         return None
-
-    async def _priced(self, model_id: str, usage: Usage) -> Usage:
-        try:
-            price = (await self._models.find(model_id)).price
-        except Exception:
-            # A price is a courtesy; its absence must not keep a run from ending.
-            log.warning("no price for %s", model_id, exc_info=True)
-            return usage
-        if price is None:
-            return usage
-        return priced(usage, input_price=price.input, output_price=price.output)
 
 
 def _failed(reason: Reason, message: str) -> Ending:

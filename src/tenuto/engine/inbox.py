@@ -8,7 +8,14 @@ from tenuto.core import consent, editing, scheduler
 from tenuto.core.approval import Approval, Decision
 from tenuto.core.desk import Decide, Moment, Sight
 from tenuto.core.editing import QueueEdit
-from tenuto.core.error import InvalidInput, NotFound, NothingToUndo, SessionBusy, ShuttingDown
+from tenuto.core.error import (
+    InvalidInput,
+    NotFound,
+    NothingToUndo,
+    Outdated,
+    SessionBusy,
+    ShuttingDown,
+)
 from tenuto.core.message import Message, parts_input
 from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, Reason, Run, WhenBusy
 from tenuto.core.scheduler import Prompt
@@ -90,15 +97,16 @@ class Inbox:
         self, session_id: SessionId, *, model: str | None, once: Once | None = None
     ) -> Run:
         """Remove the last user message and all after it, and ask the same again."""
+        self._must_be_open()
         await self._store.session(session_id)
         if known := await self._store.answered(once, Run):
             return known
-        try:
-            message = await self._store.user_message(session_id, None)
-        except NotFound:
-            raise NothingToUndo(f"session {session_id} has no message to ask again") from None
-        draft = Draft(input=parts_input(message), model=model, mode=await self._mode_of(message))
-        return await self._again(session_id, message.id, draft, once)
+        while True:
+            try:
+                return await self._ask_last_again(session_id, model, once)
+            except Outdated:
+                # Someone undid or asked something meanwhile; now another message is the last.
+                log.info("retrying a retry", extra={"session_id": session_id})
 
     async def edit(
         self,
@@ -205,6 +213,24 @@ class Inbox:
                 if left <= 0:
                     break
                 await ear.wait(left)
+        return run
+
+    async def _ask_last_again(
+        self, session_id: SessionId, model: str | None, once: Once | None
+    ) -> Run:
+        try:
+            message = await self._store.user_message(session_id, None)
+        except NotFound:
+            raise NothingToUndo(f"session {session_id} has no message to ask again") from None
+        draft = Draft(input=parts_input(message), model=model, mode=await self._mode_of(message))
+        prompt = await self._checked_prompt(session_id, draft)
+        run, _ = await self._store.commit(
+            session_id,
+            lambda desk: editing.ask_again(desk, message.id, prompt, self.moment),
+            sight=Sight.HISTORY,
+            once=once,
+            answer=Run,
+        )
         return run
 
     async def _again(

@@ -82,6 +82,7 @@ class Rescuer:
             log.exception("cannot rescue", extra={"run_id": orphan.run_id})
 
     async def _rescue(self, orphan: Orphan) -> None:
+        head = (await self._store.session(orphan.session_id)).head
         message = await self._store.open_message(orphan.session_id)
         usage = await self._count(orphan.session_id, message)
         ending = Ending(status=RunStatus.INTERRUPTED, reason=Reason.SERVER_CRASHED, usage=usage)
@@ -90,6 +91,9 @@ class Rescuer:
             fence = Fence(run_id=orphan.run_id, epoch=desk.control.epoch)
             if desk.control.owner == self._node:
                 raise Fenced(f"run {orphan.run_id} has found an owner")
+            if desk.session.head != head:
+                # Its owner was only slow. The next round looks again at what is there then.
+                raise Fenced(f"run {orphan.run_id} is still being written")
             return scheduler.settle(desk, fence, ending, message, self._moment())
 
         run, _ = await self._store.commit(orphan.session_id, decide)

@@ -41,6 +41,9 @@ class Batch(Value):
 
 
 Encode = Callable[[Stored], bytes]
+Push = Callable[[bytes], bool]
+"""Sends without waiting. False: it was taken, but is not out yet; the next batch is to wait for
+it."""
 TakeSnapshot = Callable[[], Awaitable[tuple[bytes, int]]]
 """Gives a frame that stands for everything so far, and the cursor to go on from."""
 
@@ -129,13 +132,28 @@ class Tailer:
         last: Callable[[Frame], bool],
         shown: Callable[[Frame], bool] | None = None,
         until: int | None = None,
+        push: Push | None = None,
     ) -> AsyncGenerator[Batch, None]:
         """Batches of `shown` frames (None: all) from `after` on (None: from a snapshot on).
 
         Ends after the `last` frame, at `until`, with the log, or with the server. Without
-        `snapshot`, folded deltas are given as they are.
+        `snapshot`, folded deltas are given as they are. To a viewer who has seen everything,
+        what is new is given by `push`, if there is one, as soon as it is committed.
         """
         cursor = after or 0
+
+        blocked = False
+
+        def answer() -> bool:
+            nonlocal cursor, blocked
+            new = recent.since(cursor)
+            if push is None or new is None or self._closed or any(last(f) for f in new):
+                return False
+            wanted = [f.data for f in new if shown is None or shown(f)]
+            cursor = new[-1].seq if new else cursor
+            blocked = bool(wanted) and not push(b"".join(wanted))
+            return not blocked
+
         # Listen before the first read: a commit between the two must still wake us.
         with self._watching(stream) as recent, self._bell.listen(stream) as ear:
             frames = await self._first(snapshot) if after is None else ()
@@ -152,9 +170,14 @@ class Tailer:
                 frames = recent.since(cursor)
                 if frames is None:
                     frames = await self._page(stream, recent, cursor, snapshot)
-                if frames == () and not await ear.wait(HEARTBEAT_SECONDS):
-                    recent.doubt()
-                    yield Batch(frames=(), cursor=cursor)
+                if frames == ():
+                    ear.answer = answer
+                    if not await ear.wait(HEARTBEAT_SECONDS):
+                        recent.doubt()
+                        yield Batch(frames=(), cursor=cursor)
+                    elif blocked:
+                        blocked = False
+                        yield Batch(frames=(), cursor=cursor)
 
     @contextmanager
     def _watching(self, stream: StreamId) -> Iterator[Recent]:

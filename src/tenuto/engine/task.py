@@ -13,12 +13,13 @@ from tenuto.core import consent, editing, scheduler
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.desk import Moment
 from tenuto.core.message import Message, ToolPart, ToolState
-from tenuto.core.run import Ending, Run
+from tenuto.core.run import Ending, Run, Usage
 from tenuto.core.scheduler import Started
-from tenuto.core.usage import Meter
+from tenuto.core.usage import Meter, priced
 from tenuto.core.value import ApprovalId, FileId, MessageId, NodeId
 from tenuto.engine.recorder import Recorder
 from tenuto.ports.clock import Clock, Ids
+from tenuto.ports.model import Price
 from tenuto.ports.store import Background, Store
 
 POLL_SECONDS = 5.0
@@ -50,6 +51,8 @@ class Task:
         self.session = started.session
         self.run: Run = started.run
         self.meter = Meter()
+        self.price: Price | None = None
+        """What the worker found the model to cost; None: not known."""
         self.limit = anyio.CancelScope()
         """Runs out when the run has taken too long; a person's thinking time does not count."""
         self.recorder = Recorder(
@@ -63,6 +66,13 @@ class Task:
     @property
     def moment(self) -> Moment:
         return Moment(now=self._clock.now(), node=self._node)
+
+    def usage(self) -> Usage:
+        """What was used so far, with its cost where the price is known."""
+        usage = self.meter.total()
+        if self.price is None:
+            return usage
+        return priced(usage, input_price=self.price.input, output_price=self.price.output)
 
     def poke(self) -> None:
         """Something about the session changed: an approval may have been answered."""

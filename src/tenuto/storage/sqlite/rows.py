@@ -1,7 +1,7 @@
 """Values out of rows and into them."""
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from tenuto.core.approval import Approval
 from tenuto.core.desk import Desk, Outline, Sight
 from tenuto.core.event import Stored
+from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.run import Mode, Reason, Run
-from tenuto.core.session import Control, Session
+from tenuto.core.session import Control, Session, Workspace
 from tenuto.core.value import MessageId, RunId, SessionId, Value
 from tenuto.storage.folding import grown
 from tenuto.storage.missing import no_such
@@ -19,6 +20,12 @@ from tenuto.storage.sqlite.transaction import Row, Transaction
 
 T = TypeVar("T")
 
+# msgspec learns a type when it first decodes one, and the process dies if two threads do so at
+# once. So all that a row can hold is learnt here, while there is only one.
+_DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
+    kind: msgspec.json.Decoder(kind)
+    for kind in (Approval, Control, FileInfo, Message, Run, Session, Workspace)
+}
 FOR_EVER = 2**62
 """Above every seq and every accept number."""
 
@@ -35,7 +42,8 @@ def encode(value: object) -> bytes:
 
 
 def decode(body: bytes, kind: type[T]) -> T:
-    return msgspec.json.decode(body, type=kind)
+    value: T = _DECODERS[kind].decode(body)
+    return value
 
 
 def stored_events(rows: Iterable[Row]) -> tuple[Stored, ...]:

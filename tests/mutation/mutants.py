@@ -1,0 +1,10 @@
+"""All the ways in which we break the product on purpose."""
+
+from tests.mutation import core_mutants, edge_mutants, engine_mutants
+from tests.mutation.mutant import Mutant
+
+MUTANTS: tuple[Mutant, ...] = (
+    *core_mutants.MUTANTS,
+    *engine_mutants.MUTANTS,
+    *edge_mutants.MUTANTS,
+)

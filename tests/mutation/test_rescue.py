@@ -1,0 +1,47 @@
+"""What a node may rescue, and what it may not."""
+
+import pytest
+
+from tenuto.core.run import OnDisconnect
+from tenuto.core.value import NodeId
+from tenuto.engine.engine import Switchboard
+from tenuto.storage.memory import MemoryStore
+from tests.conformance.life import Life
+from tests.mutation.stage import Stage
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_run_that_its_owner_works_on_is_left_alone() -> None:
+    stage = Stage(MemoryStore(Switchboard()), Switchboard())
+    life = await stage.session()
+    run = await life.accept("one")
+    await life.start()
+    await stage.rescuer.round()
+    assert (await stage.store.run(run.id)).status == "running"
+
+
+async def test_a_run_that_found_an_owner_since_it_was_seen_alone_is_left_alone() -> None:
+    stage = Stage(MemoryStore(Switchboard()), Switchboard())
+    life = await stage.session()
+    first = await life.accept("one")
+    gone = Life(stage.store, life.id, node=NodeId("node_gone"))
+    await gone.start()
+    (orphan,) = await stage.store.orphans(life.node, now=life.moment().now)
+    await gone.settle()
+    second = await life.accept("two")
+    await life.start()
+    await stage.rescuer._try_to_rescue(orphan)
+    assert (await stage.store.run(first.id)).status == "completed"
+    assert (await stage.store.run(second.id)).status == "running"
+
+
+async def test_a_waiting_run_that_belonged_to_a_connection_ends_with_the_crash() -> None:
+    stage = Stage(MemoryStore(Switchboard()), Switchboard())
+    life = await stage.session()
+    run = await life.accept("one", on_disconnect=OnDisconnect.CANCEL)
+    await stage.rescuer.recover()
+    ended = await stage.store.run(run.id)
+    assert (ended.status, ended.reason) == ("cancelled", "disconnect")
+    await stage.coordinator.drain(0)
+    await stage.coordinator.stop(1.0)
