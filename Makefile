@@ -12,7 +12,7 @@ LOCK := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-versio
 TEST_SECONDS := 840
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check guarantees crash bench lock history mutation format docs clean
+.PHONY: help run test check guarantees crash sim bench lock history mutation format docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ guarantees: $(VENV)/.dev ## only the tests that show a guarantee, and the table
 
 crash: $(VENV)/.dev ## kill the server at every durable step and check what it promised
 	$(BIN)/python -m tests.crash $(ARGS)
+
+sim: $(VENV)/.dev ## the engine in simulated worlds; SECONDS=600 for longer, SEED=123 to replay one
+	$(BIN)/python -m tests.sim --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 bench: $(VENV)/.dev ## measure
 	$(BIN)/python -m bench $(ARGS)

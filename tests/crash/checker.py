@@ -5,12 +5,13 @@ It knows the contract and the record of what clients were told, and none of our 
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from pathlib import Path
+from datetime import datetime, timedelta
 from typing import Any
 
 import anyio
 import psutil  # type: ignore[import-untyped]
 
+from tests.crash.lives import TOKEN, Lives
 from tests.crash.record import Answer, Json, Record
 from tests.support.fold import ENDINGS, assert_settled, fold
 from tests.support.model_server import ModelServer
@@ -18,15 +19,19 @@ from tests.support.raw import RawApi
 
 CALM_SECONDS = 15.0
 LOOK_SECONDS = 0.01
+RECOVERY = timedelta(seconds=2)
+"""The contract allows five seconds from the start; a server with one file recovers before it is
+ready, so this is long."""
 COVERED = {"user", "replaced", "disconnect"}
 """Why a run that a cancel covered may have been cancelled: the first cause stays."""
 
 
 class Checker:
-    def __init__(self, api: RawApi, record: Record, *, folder: Path, model: ModelServer) -> None:
-        self._api = api
+    def __init__(self, lives: Lives, record: Record, model: ModelServer) -> None:
+        self._api = RawApi(lives.url, TOKEN)
+        self._lives = lives
+        self._folder = lives.folder
         self._record = record
-        self._folder = folder
         self._model = model
         self._logs: dict[str, list[Json]] = {}
 
@@ -39,6 +44,7 @@ class Checker:
         self._check_seen()
         self._check_accepted()
         self._check_endings()
+        self._check_recovered()
         self._check_cancels()
         await self._check_changes()
         await self._check_deleted()
@@ -100,6 +106,19 @@ class Checker:
             run = _run_of(answer)
             if run is not None and run["status"] in ENDINGS and run["id"] in ends:
                 assert run == ends[run["id"]], f"told: {run}; kept: {ends[run['id']]}"
+
+    def _check_recovered(self) -> None:
+        """No run says running for long with nobody running it."""
+        for log in self._logs.values():
+            for run in fold(log).runs.values():
+                if run["reason"] == "server_crashed":
+                    ended = datetime.fromisoformat(run["finished_at"])
+                    assert not self._came_late(ended), run
+
+    def _came_late(self, ended: datetime) -> bool:
+        """Whether the life in which this happened had been ready for long."""
+        ready = [span for span in self._lives.spans if span.born <= ended][-1].ready
+        return ready is not None and ended - ready > RECOVERY
 
     def _check_cancels(self) -> None:
         """Stopped is stopped: nothing of the runs follows an answered cancel."""

@@ -75,7 +75,6 @@ async def _play(hatchery: Hatchery, folder: Path, stage: Stage, last: Order) -> 
 async def _act(lives: Lives, model: ModelServer, stage: Stage) -> None:
     record, gates = Record(), Gates()
     model.script(Oracle(gates, lives.folder / "ledger"))
-    api = RawApi(lives.url, TOKEN)
     async with aiohttp.ClientSession(
         headers={"Authorization": f"Bearer {TOKEN}"},
         connector=aiohttp.TCPConnector(limit=0),
@@ -88,10 +87,9 @@ async def _act(lives: Lives, model: ModelServer, stage: Stage) -> None:
             if stage is not Stage.TIDYING:
                 # One more crash, in the calm: it must change nothing of what anyone has seen.
                 await lives.kill_and_wait()
-                checker = Checker(api, record, folder=lives.folder, model=model)
-                await checker.check()
+                await Checker(lives, record, model).check()
     if stage is Stage.TIDYING:
-        await _tidy(lives, Album(api))
+        await _tidy(lives, Album(RawApi(lives.url, TOKEN)))
 
 
 async def _tidy(lives: Lives, album: Album) -> None:

@@ -9,6 +9,8 @@ import sys
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
@@ -71,6 +73,15 @@ class Hatchery:
                 self._deaths.pop(notice.pid).set_result(notice.code)
 
 
+@dataclass(slots=True)
+class Span:
+    """One life of a server."""
+
+    born: datetime
+    ready: datetime | None = None
+    """When it answered that it was ready; None if it did not live so long."""
+
+
 class Lives:
     """Keeps a server alive from `async with` to its end; says when it is up."""
 
@@ -90,6 +101,7 @@ class Lives:
         self._killing = False
         self.trouble: str | None = None
         """Why there will be no other life; None: all is well."""
+        self.spans: list[Span] = []
         self._up = anyio.Event()
         self._pid = 0
         self._closing = False
@@ -144,10 +156,11 @@ class Lives:
 
     async def _live(self) -> None:
         while not self._closing and self.trouble is None:
+            self.spans.append(Span(datetime.now(UTC)))
             self._pid, death = await self._hatchery.order(self._next_order())
             if self._closing:
                 self.kill()
-            ready = asyncio.create_task(self._wait_until_ready())
+            ready = asyncio.create_task(self._wait_until_ready(self.spans[-1]))
             code = await death
             self._pid = 0
             ready.cancel()
@@ -171,7 +184,7 @@ class Lives:
             census=order.census if order else None,
         )
 
-    async def _wait_until_ready(self) -> None:
+    async def _wait_until_ready(self, span: "Span") -> None:
         async with aiohttp.ClientSession() as http:
             try:
                 async with asyncio.timeout(READY_SECONDS):
@@ -180,6 +193,7 @@ class Lives:
             except TimeoutError:
                 self.trouble = f"the server is not ready:\n{self.log()[-3000:]}"
                 self.kill()
+        span.ready = datetime.now(UTC)
         self._up.set()
 
     async def _is_ready(self, http: aiohttp.ClientSession) -> bool:

@@ -12,7 +12,7 @@ from tests.crash.campaign import run_campaign
 from tests.crash.lives import Hatchery
 from tests.crash.plan import make_plan, passings
 
-SAMPLE = 14
+SAMPLE = 12
 
 
 @pytest.fixture

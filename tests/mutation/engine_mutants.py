@@ -140,14 +140,20 @@ MUTANTS = (
         "apart",
         Edit(
             "engine/inbox.py",
-            "        run, _ = await self._store.commit(\n            session_id,\n"
-            "            lambda desk: editing.run_again(desk, message_id, prompt, self.moment),",
-            "        await self._store.commit(\n            session_id,\n"
-            "            lambda desk: editing._must_be_idle(desk)\n"
-            "            or editing._rewind(desk, message_id, self.moment),\n"
-            "            sight=Sight.HISTORY,\n        )\n"
-            "        run, _ = await self._store.commit(\n            session_id,\n"
+            "            lambda desk: editing.ask_again(desk, message.id, prompt, self.moment),",
             "            lambda desk: scheduler.accept(desk, prompt, self.moment),",
+        ),
+        Edit(
+            "engine/inbox.py",
+            "        prompt = await self._checked_prompt(session_id, draft)\n"
+            "        run, _ = await self._store.commit(\n            session_id,\n"
+            "            lambda desk: scheduler.accept(desk, prompt, self.moment),\n"
+            "            sight=Sight.HISTORY,",
+            "        prompt = await self._checked_prompt(session_id, draft)\n"
+            "        await self.undo(session_id)\n"
+            "        run, _ = await self._store.commit(\n            session_id,\n"
+            "            lambda desk: scheduler.accept(desk, prompt, self.moment),\n"
+            "            sight=Sight.HISTORY,",
         ),
     ),
     mutant(
@@ -208,7 +214,7 @@ MUTANTS = (
         "api/limits api/cancel api/resources api/history",
         Edit(
             "engine/driver.py",
-            "run = await self._settle(active, task, replace(ending, usage=usage))",
+            "run = await self._settle(active, task, replace(ending, usage=task.usage()))",
             "run = await self._settle(active, task, ending)",
         ),
     ),

@@ -9,10 +9,13 @@ import asyncio
 import heapq
 import sys
 from asyncio import events
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
 from random import Random
 from typing import Any
+
+from anyio._backends._asyncio import CancelScope
 
 NODE: ContextVar[str | None] = ContextVar("node", default=None)
 """The node that a callback belongs to; None: the world outside."""
@@ -76,6 +79,18 @@ class NumberedTask(asyncio.Task[Any]):
         return self.number
 
 
+@contextmanager
+def steady_scopes() -> Iterator[None]:
+    """anyio keeps scopes in sets: hash them by their task, so that these have a steady order too."""
+    scopes: Any = CancelScope
+    before = scopes.__hash__
+    scopes.__hash__ = lambda scope: hash(scope._host_task)
+    try:
+        yield
+    finally:
+        scopes.__hash__ = before
+
+
 class SimLoop(asyncio.AbstractEventLoop):
     def __init__(self, dice: Random, *, width: int, tick: float) -> None:
         self._dice = dice
@@ -103,7 +118,8 @@ class SimLoop(asyncio.AbstractEventLoop):
         events._set_running_loop(self)
         try:
             task = self.create_task(main)
-            self._spin(task)
+            with steady_scopes():
+                self._spin(task)
             if task.done() and not task.cancelled() and not self.broken:
                 task.result()
         finally:
@@ -115,7 +131,8 @@ class SimLoop(asyncio.AbstractEventLoop):
         events._set_running_loop(self)
         try:
             self.broken = False
-            self._spin(None, most=self.steps + steps)
+            with steady_scopes():
+                self._spin(None, most=self.steps + steps)
         except Stuck:
             pass
         finally:

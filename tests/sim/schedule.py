@@ -3,6 +3,9 @@
 import asyncio
 import logging
 import random
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from traceback import format_exception
 
@@ -38,23 +41,16 @@ def play(script: Script) -> Verdict:
     """Run one schedule to its end."""
     random.seed(script.seed)
     world = World(script)
-    mistakes = _Mistakes(world)
-    logger = logging.getLogger("tenuto")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    logger.addHandler(mistakes)
-    try:
-        world.loop.run(_life(world))
-    except Stuck as stuck:
-        world.fail(Violation(f"{stuck}: {_whereabouts(world)}"))
-    except Violation as violation:
-        world.fail(violation)
-    except Exception as error:  # noqa: BLE001  a mistake of ours must not hide behind a seed
-        world.fail(Violation("the simulation stumbled: " + "".join(format_exception(error))))
-    finally:
+    with _listening(_Mistakes(world)):
+        try:
+            world.loop.run(_life(world))
+        except Stuck as stuck:
+            world.fail(Violation(f"{stuck}: {_whereabouts(world)}"))
+        except Violation as violation:
+            world.fail(violation)
+        except Exception as error:  # noqa: BLE001  a mistake of ours must not hide behind a seed
+            world.fail(Violation("the simulation stumbled: " + "".join(format_exception(error))))
         _end(world)
-        logger.removeHandler(mistakes)
-        logger.setLevel(level)
     said = None if world.violation is None else str(world.violation)
     events = sum(session.head for session in world.witness.sessions.values())
     return Verdict(
@@ -201,3 +197,21 @@ class _Mistakes(logging.Handler):
         if type(error).__name__ not in ("StorageTrouble", "Dead"):
             said = logging.Formatter().format(record)
             self._world.fail(Violation(f"an error was logged: {said}"))
+
+
+@contextmanager
+def _listening(ear: logging.Handler) -> Iterator[None]:
+    logger = logging.getLogger("tenuto")
+    level, propagate = logger.level, logger.propagate
+    logger.setLevel(logging.ERROR)
+    logger.propagate = False
+    logger.addHandler(ear)
+    try:
+        # A task that is killed before its first step leaves a coroutine that nobody awaits.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
+            yield
+    finally:
+        logger.removeHandler(ear)
+        logger.setLevel(level)
+        logger.propagate = propagate

@@ -201,4 +201,6 @@ class World:
 def _is_outside(task: NumberedTask) -> bool:
     """Requests are the web server's, and what is on its way to the disk is the disk's."""
     work = repr(task.get_coro())
-    return task.get_name().startswith("tenuto.api") or "_serve" in work or "MemoryStore" in work
+    return task.get_name().startswith("tenuto.api") or any(
+        name in work for name in ("_serve", "MemoryStore", "Disk")
+    )

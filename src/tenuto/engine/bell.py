@@ -45,17 +45,18 @@ class Ear:
 
 class Bell:
     def __init__(self) -> None:
-        self._ears: dict[StreamId, set[Ear]] = {}
+        # In the order in which they came: a run that went wrong can be replayed exactly.
+        self._ears: dict[StreamId, dict[Ear, None]] = {}
 
     @contextmanager
     def listen(self, stream: StreamId) -> Iterator[Ear]:
         ear = Ear()
-        self._ears.setdefault(stream, set()).add(ear)
+        self._ears.setdefault(stream, {})[ear] = None
         try:
             yield ear
         finally:
             ears = self._ears[stream]
-            ears.discard(ear)
+            del ears[ear]
             if not ears:
                 del self._ears[stream]
 

@@ -1,10 +1,12 @@
 """A server and the model that it asks, in the words of the contract: plain JSON, no client."""
 
+import asyncio
 import io
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -68,8 +70,13 @@ class Api(RawApi):
 
 
 class HeldModel(ModelServer):
-    def forget(self) -> None:
-        """Leave the requests that no test has taken."""
+    async def forget(self) -> None:
+        """Leave the requests that no test has taken, also one that is still on its way."""
+        address = urlsplit(self.url)
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        writer.write(b"GET /v1/models HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        await reader.read()
+        writer.close()
         while not self._waiting.empty():
             self._waiting.get_nowait()
 
@@ -138,7 +145,7 @@ class House:
         for status in ("running", "queued"):
             for run in (await self.api.get(f"/api/runs?status={status}&limit=200"))["runs"]:
                 await self.api.post(f"/api/sessions/{run['session_id']}/cancel")
-        self.model.forget()
+        await self.model.forget()
 
 
 @asynccontextmanager

@@ -152,7 +152,7 @@ async def test_a_prompt_with_its_file_survives_a_crash_right_after_the_202(tmp_p
         info = await uploaded(house.api, b"the word is swordfish", "a.txt", "text/plain")
         run = await house.prompt(session_id, with_file(info, "What is it?"))
         await house.server.kill()
-        house.model.forget()
+        await house.model.forget()
         await house.server.start()
         exchange = await house.request()
         assert "swordfish" in str(exchange.messages[-1])
