@@ -51,8 +51,8 @@ MUTANTS = (
     ),
     mutant(
         "no fencing of endings",
-        "An old owner settles the run of its successor.",
-        "core conformance",
+        "A writer that was fenced off takes a steer or settles all the same.",
+        "found core conformance",
         Edit(
             "core/desk.py",
             "            or self.active.id != fence.run_id\n"

@@ -49,6 +49,9 @@ class Nemesis:
             case "outage":
                 seconds = dice.random() * dice.choice((1.0, LONGEST_OUTAGE_SECONDS))
                 self._outage_until = self._world.loop.time() + seconds
+                if self._world.script.nodes > 1:
+                    # Nobody can keep a lease: whoever is first after it may think the others gone.
+                    self._world.ledger.losses.append(FOR_EVER)
             case "restart":
                 await self._restart(dice)
             case "freeze" | "stall":

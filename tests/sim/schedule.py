@@ -111,7 +111,8 @@ async def _quiet(world: World, items: list[asyncio.Task[None]], *, give_up_at: f
         if (
             all(session.idle for session in sessions)
             and all(item.done() for item in items)
-            and len(ready) == world.script.nodes
+            and len(ready) == len(world.nodes) > 0
+            and not world.reviving
         ):
             return True
         for session in sessions:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from datetime import UTC, datetime, timedelta
 from random import Random
+from typing import Any
 
 from tenuto.core.error import StorageTrouble
 from tenuto.core.event import Stored
@@ -17,11 +18,13 @@ from tests.sim.loop import NumberedTask, SimLoop
 from tests.sim.nemesis import Nemesis
 from tests.sim.node import Lost, Node
 from tests.sim.reader import Reader
-from tests.sim.script import Script
-from tests.sim.violation import Violation
+from tests.sim.script import TOGETHER, Script
+from tests.sim.session_log import SessionLog
+from tests.sim.violation import Violation, must
 from tests.sim.witness import Witness
 
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
+PROMPT_SECONDS = 3.0
 PURPOSES = ("loop", "store", "ring", "model", "tool", "person")
 
 
@@ -83,6 +86,7 @@ class World:
         self.witness = Witness(DEFAULT_WORKSPACE, self.fail)
         self.witness.step = lambda: self.loop.steps
         self.witness.on_finished.append(self.ledger.judge)
+        self.witness.on_committed.append(self._check_promptness)
         self._hub = Hub()
         self._hub.sinks.append(self.witness)
         self.store = MemoryStore(self._hub)
@@ -95,6 +99,8 @@ class World:
         self.refused: list[str] = []
         self.callers: dict[str, str] = {}
         """Tool calls by their word: the run that made them."""
+        self.reviving = 0
+        self._startable_since: dict[str, float] = {}
         self._words = 0
         self._names = 0
 
@@ -116,6 +122,13 @@ class World:
             promise()
         except Violation as violation:
             self.fail(violation)
+
+    @property
+    def is_kind(self) -> bool:
+        """Whether nobody is hostile and nothing breaks: only the order is by chance."""
+        script = self.script
+        unlucky = any(item.kind in TOGETHER for item in script.items)
+        return script.nodes == 1 and script.temper == 0.0 and script.hurry < 1.0 and not unlucky
 
     def word(self) -> str:
         """A word that was never said before."""
@@ -151,15 +164,17 @@ class World:
                 await asyncio.sleep(0.5)
 
     def crash(self, node: Node) -> None:
-        """Kill a node, and bring another up soon after."""
+        """Kill a node. Another comes up soon after, or those that are left must do."""
         if node not in self.nodes:
             return
         self.lost_node()
         self._bury(node)
         self.loop.thaw(node.name)
-        self.revive(0.5)
+        if not self.nodes or self.dice("person").random() < 0.5:
+            self.revive(0.5)
 
     def revive(self, seconds: float) -> None:
+        self.reviving += 1
         self.loop.create_task(self._revive(seconds), context=self.outside.copy())
 
     async def stop(self, node: Node, seconds: float) -> None:
@@ -176,9 +191,18 @@ class World:
     def lost_node(self) -> None:
         self.ledger.losses.append(self.loop.steps)
 
+    def _check_promptness(self, session: SessionLog, event: dict[str, Any]) -> None:
+        """Where nothing is slow, what can start starts at once: nobody has to look again later."""
+        if event["type"] == "run.started" and self.is_kind:
+            waited = self.loop.time() - self._startable_since.pop(session.id, self.loop.time())
+            must(waited <= PROMPT_SECONDS, "the next run starts at once", waited, event)
+        if session.active is None and session.queue:
+            self._startable_since.setdefault(session.id, self.loop.time())
+
     async def _revive(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
         await self.start_node()
+        self.reviving -= 1
 
     def _bury(self, node: Node) -> None:
         if node not in self.nodes:

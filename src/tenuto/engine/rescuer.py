@@ -59,6 +59,9 @@ class Rescuer:
             try:
                 await self.round()
                 self._coordinator.look_everywhere()
+                # Who accepted a prompt may be gone before it began, and its ring may be lost.
+                for session_id in await self._store.waiting_sessions():
+                    self._coordinator.changed(session_id)
             except StorageTrouble as trouble:
                 log.warning("the rescuer cannot look, trying again: %s", trouble)
 
