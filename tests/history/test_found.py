@@ -83,15 +83,7 @@ class StoreThatGoesOn(MemoryStore):
         return message
 
 
-async def test_a_session_deleted_while_its_run_goes_on_ends_the_message_that_is_open() -> None:
-    store = StoreThatGoesOn()
-    await make_workspace(store)
-    life = await Life.begin(store)
-    await life.accept("one")
-    await life.start()
-    await life.say("Hel", "lo")
-    await life.accept("two", when_busy=WhenBusy.STEER)
-    store.go_on = life.steer
+async def assert_deleting_finishes_each_answer(store: StoreThatGoesOn, life: Life) -> None:
     clock = SystemClock()
     coordinator = Coordinator(store, cast("Driver", None), clock, node=NODE)
     models = cast("Models", None)
@@ -101,6 +93,31 @@ async def test_a_session_deleted_while_its_run_goes_on_ends_the_message_that_is_
     finished = [e.message_id for e in log if isinstance(e, MessageFinished)]
     answers = [message_id for message_id in begun if message_id.endswith("_a")]
     assert sorted(finished) == sorted(answers)
+
+
+async def test_a_session_deleted_while_its_run_goes_on_ends_the_message_that_is_open() -> None:
+    store = StoreThatGoesOn()
+    await make_workspace(store)
+    life = await Life.begin(store)
+    await life.accept("one")
+    await life.start()
+    await life.say("Hel", "lo")
+    await life.accept("two", when_busy=WhenBusy.STEER)
+    store.go_on = life.steer
+    await assert_deleting_finishes_each_answer(store, life)
+
+
+async def test_a_run_that_begins_while_its_session_is_deleted_ends_with_its_message() -> None:
+    store = StoreThatGoesOn()
+    await make_workspace(store)
+    life = await Life.begin(store)
+    await life.accept("one")
+
+    async def begin() -> None:
+        await life.start()
+
+    store.go_on = begin
+    await assert_deleting_finishes_each_answer(store, life)
 
 
 FIRST_LOOK = """

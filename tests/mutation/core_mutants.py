@@ -62,8 +62,8 @@ MUTANTS = (
     ),
     mutant(
         "epoch not raised at start",
-        "The writer of the run before may write into the next one.",
-        "core conformance",
+        "Nobody who looks twice can tell that a run has begun between the looks.",
+        "found core conformance",
         Edit(
             "core/scheduler.py",
             "epoch=desk.control.epoch + 1,\n        owner=moment.node,",
