@@ -165,7 +165,11 @@ class Client:
             view = runs[run_id]
             must(not view.ended or view.status == "cancelled", "covered is cancelled", view.run)
         if not receipt.settled:
-            must(not self._world.is_kind, "where nothing is slow a cancel settles", receipt)
+            must(
+                not self._world.promptness.is_kind,
+                "where nothing is slow a cancel settles",
+                receipt,
+            )
             waited = self._world.loop.time() - began
             must(waited >= SETTLE_SECONDS, "a cancel waits for the ending", waited, receipt)
             return

@@ -84,7 +84,7 @@ class Nemesis:
         if node is None or self.is_calm:
             return
         self._world.ledger.losses.append(FOR_EVER)
-        seconds = dice.random() * LONGEST_PAUSE_SECONDS
+        seconds = dice.choice((dice.random(), 0.5 + dice.random() / 2)) * LONGEST_PAUSE_SECONDS
         if kind == "stall":
             node.disk.stalled_until = self._world.loop.time() + seconds
             return

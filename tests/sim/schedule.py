@@ -97,6 +97,8 @@ async def _begin(world: World) -> None:
 
 async def _do(world: World, item: Item) -> None:
     await asyncio.sleep(item.at)
+    if item.trigger is not None:
+        await world.next_event(item.session, item.trigger)
     if item.kind in ASKS:
         await act(world, item)
     else:

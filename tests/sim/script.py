@@ -15,7 +15,17 @@ ASKS = (
     *("watch_run", "watch_workspace", "look", "create"),
 )
 ALONE = ("crash", "crash_at", "crash_at", "crash_at", "restart", "trouble", "trouble", "outage")
-TOGETHER = (*ALONE, "freeze", "freeze", "stall", "stall")
+TOGETHER = (*ALONE, *("freeze",) * 6, *("stall",) * 6)
+TRIGGERS = (
+    "run.accepted",
+    "run.started",
+    "part.started",
+    "part.delta",
+    "part.updated",
+    "approval.requested",
+    "message.finished",
+    "run.finished",
+)
 
 
 class Item(Value):
@@ -26,9 +36,12 @@ class Item(Value):
     session: int = 0
     dice: int = 0
     """All that is left to chance in it."""
+    trigger: str | None = None
+    """It waits for the session's next event of this type, and comes right after it."""
 
     def __str__(self) -> str:
-        return f"{self.at:7.3f} s  {self.kind} (session {self.session}, dice {self.dice})"
+        at = f"{self.at:7.3f} s" + (f", right after {self.trigger}" if self.trigger else "")
+        return f"{at}  {self.kind} (session {self.session}, dice {self.dice})"
 
 
 class Script(Value):
@@ -79,5 +92,6 @@ def draw(seed: int, *, spin: int = 0) -> Script:
 
 def _item(dice: Random, kind: str, after: float, pace: float, sessions: int) -> Item:
     at = after + (dice.expovariate(1 / pace) if pace and dice.random() < 0.8 else 0.0)
+    trigger = dice.choice(TRIGGERS) if dice.random() < 0.4 else None
     session = dice.randrange(sessions)
-    return Item(at=at, kind=kind, session=session, dice=dice.getrandbits(30))
+    return Item(at=at, kind=kind, session=session, dice=dice.getrandbits(30), trigger=trigger)

@@ -17,14 +17,15 @@ from tests.sim.ledger import Ledger
 from tests.sim.loop import NumberedTask, SimLoop
 from tests.sim.nemesis import Nemesis
 from tests.sim.node import Lost, Node
+from tests.sim.promptness import Promptness
 from tests.sim.reader import Reader
-from tests.sim.script import TOGETHER, Script
-from tests.sim.session_log import SessionLog
+from tests.sim.script import Script
+from tests.sim.session_log import RunView, SessionLog
 from tests.sim.violation import Violation, must
-from tests.sim.witness import Witness
+from tests.sim.witness import Witness, now
 
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
-PROMPT_SECONDS = 3.0
+TRIGGER_SECONDS = 5.0
 PURPOSES = ("loop", "store", "ring", "model", "tool", "person")
 
 
@@ -85,8 +86,9 @@ class World:
         self.ledger = Ledger(nodes=script.nodes)
         self.witness = Witness(DEFAULT_WORKSPACE, self.fail)
         self.witness.step = lambda: self.loop.steps
-        self.witness.on_finished.append(self.ledger.judge)
-        self.witness.on_committed.append(self._check_promptness)
+        self.witness.on_finished += [self.ledger.judge, self._check_steer]
+        self.promptness = Promptness(script, self.loop)
+        self.witness.on_committed += [self.promptness.look, self._wake]
         self._hub = Hub()
         self._hub.sinks.append(self.witness)
         self.store = MemoryStore(self._hub)
@@ -100,7 +102,7 @@ class World:
         self.callers: dict[str, str] = {}
         """Tool calls by their word: the run that made them."""
         self.reviving = 0
-        self._startable_since: dict[str, float] = {}
+        self._waiting: list[tuple[str, str, asyncio.Future[None]]] = []
         self._words = 0
         self._names = 0
 
@@ -123,13 +125,6 @@ class World:
         except Violation as violation:
             self.fail(violation)
 
-    @property
-    def is_kind(self) -> bool:
-        """Whether nobody is hostile and nothing breaks: only the order is by chance."""
-        script = self.script
-        unlucky = any(item.kind in TOGETHER for item in script.items)
-        return script.nodes == 1 and script.temper == 0.0 and script.hurry < 1.0 and not unlucky
-
     def word(self) -> str:
         """A word that was never said before."""
         self._words += 1
@@ -145,6 +140,30 @@ class World:
             if ready:
                 return dice.choice(ready)
             await asyncio.sleep(0.2)
+
+    async def next_event(self, session: int, kind: str) -> None:
+        """Wait for the session's next event of this type, but not for ever."""
+        happened: asyncio.Future[None] = self.loop.create_future()
+        wanted = (self.sessions[session % len(self.sessions)], kind, happened)
+        self._waiting.append(wanted)
+        timer = self.loop.call_later(TRIGGER_SECONDS, _set, happened)
+        await happened
+        timer.cancel()
+        self._waiting.remove(wanted)
+
+    def _wake(self, session: SessionLog, event: dict[str, Any]) -> None:
+        for session_id, kind, happened in self._waiting:
+            if session_id == session.id and kind == event["type"]:
+                _set(happened)
+
+    def _check_steer(self, session: SessionLog, view: RunView) -> None:
+        """A run that a cancel covers takes no more prompts: each would be lost with it."""
+        taker = session.runs.get(view.run["steered_into"] or "")
+        if taker is None:
+            return
+        cancels = now(self.store.control(SessionId(session.id))).cancels
+        covered = cancels.mark >= taker.run["accept_number"] or taker.run["id"] in cancels.reasons
+        must(not covered, "a cancelled run takes no prompt", view.run)
 
     async def start_node(self) -> None:
         """Bring a node up; one that cannot start is replaced, as a supervisor would."""
@@ -191,14 +210,6 @@ class World:
     def lost_node(self) -> None:
         self.ledger.losses.append(self.loop.steps)
 
-    def _check_promptness(self, session: SessionLog, event: dict[str, Any]) -> None:
-        """Where nothing is slow, what can start starts at once: nobody has to look again later."""
-        if event["type"] == "run.started" and self.is_kind:
-            waited = self.loop.time() - self._startable_since.pop(session.id, self.loop.time())
-            must(waited <= PROMPT_SECONDS, "the next run starts at once", waited, event)
-        if session.active is None and session.queue:
-            self._startable_since.setdefault(session.id, self.loop.time())
-
     async def _revive(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
         await self.start_node()
@@ -228,3 +239,8 @@ def _is_outside(task: NumberedTask) -> bool:
     return task.get_name().startswith("tenuto.api") or any(
         name in work for name in ("_serve", "MemoryStore", "Disk")
     )
+
+
+def _set(happened: "asyncio.Future[None]") -> None:
+    if not happened.done():
+        happened.set_result(None)

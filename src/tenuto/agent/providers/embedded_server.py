@@ -53,6 +53,9 @@ def _serve(args: argparse.Namespace, key: str) -> Any:
     params.cpuparams.n_threads = args.threads
     params.cpuparams_batch.n_threads = args.threads
     params.use_jinja = True
+    # A model this small wanders off and repeats itself at the usual settings.
+    params.sampling.temp = 0.2
+    params.sampling.penalty_repeat = 1.1
     params.ui = False
     params.verbosity = 0
     return xllamacpp.Server(params)
