@@ -9,6 +9,7 @@ from typing import cast
 import pytest
 
 from tenuto.clock import RandomIds, SystemClock
+from tenuto.core import editing
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import Fenced, SessionBusy
 from tenuto.core.event import MessageFinished, MessageStarted
@@ -118,6 +119,19 @@ async def test_a_run_that_begins_while_its_session_is_deleted_ends_with_its_mess
 
     store.go_on = begin
     await assert_deleting_finishes_each_answer(store, life)
+
+
+async def test_before_a_session_is_deleted_its_writer_is_fenced() -> None:
+    store = MemoryStore(Listener())
+    await make_workspace(store)
+    life = await Life.begin(store)
+    await life.accept("one")
+    await life.start()
+    await store.commit(life.id, editing.shut)
+    with pytest.raises(Fenced):
+        await life.settle()
+    with pytest.raises(Fenced):
+        await life.say("too late")
 
 
 FIRST_LOOK = """

@@ -65,7 +65,7 @@ MUTANTS = (
     mutant(
         "merge loses the tail",
         "When several pieces become one delta the last one is left out.",
-        "agent api/lost api/doubled",
+        "recorder agent api/lost api/doubled",
         Edit(
             "engine/recorder.py",
             'text="".join(item.texts)',
@@ -75,7 +75,7 @@ MUTANTS = (
     mutant(
         "offset in bytes",
         "A delta's offset counts bytes, so every emoji moves the rest.",
-        "agent api/lost api/doubled",
+        "recorder agent api/lost api/doubled",
         Edit(
             "engine/recorder.py",
             "self._lengths[part_id] = offset + len(text)",
@@ -85,7 +85,7 @@ MUTANTS = (
     mutant(
         "cursor off by one",
         "A viewer that comes back misses the first event after its cursor.",
-        "api/streams api/doubled api/clients",
+        "recorder api/streams api/doubled api/clients",
         Edit(
             "engine/tailer.py",
             "return self._frames[cursor + 1 - self._frames[0].seq :] or None",
@@ -95,7 +95,7 @@ MUTANTS = (
     mutant(
         "cursor repeats one",
         "A viewer that falls back to the log gets its last event again.",
-        "api/streams api/doubled conformance",
+        "recorder api/streams api/doubled conformance",
         Edit(
             "engine/tailer.py",
             "page = await self._log.read(stream, after=cursor, limit=PAGE)",
@@ -105,7 +105,7 @@ MUTANTS = (
     mutant(
         "gap ignored",
         "A viewer whose place is older than the shared frames goes on from the oldest of them.",
-        "api/streams api/resources api/doubled storm",
+        "recorder api/streams api/resources api/doubled storm",
         Edit(
             "engine/tailer.py",
             "if not self._frames or cursor + 1 < self._frames[0].seq:\n            return None\n"
@@ -117,7 +117,7 @@ MUTANTS = (
     mutant(
         "bell not rung",
         "Viewers see what was committed only when the slow look comes round.",
-        "api/clients api/streams",
+        "recorder api/clients api/streams",
         Edit(
             "engine/tailer.py",
             "            recent.add(events)\n        self._bell.ring(stream)",
@@ -171,7 +171,7 @@ MUTANTS = (
     mutant(
         "rescuer forgets the message",
         "A crashed run ends, and the answer that it had begun stays open.",
-        "api/persistence api/stuck",
+        "rescue api/persistence api/stuck",
         Edit(
             "engine/rescuer.py",
             "return scheduler.settle(desk, fence, ending, message, self._moment())",
@@ -181,11 +181,16 @@ MUTANTS = (
     mutant(
         "queued runs wait for ever after a crash",
         "Nobody looks at what waits when the server starts.",
-        "api/stuck api/persistence storm",
+        "rescue api/stuck api/persistence storm",
         Edit(
             "engine/rescuer.py",
-            "for session_id in await self._store.waiting_sessions():",
-            "for session_id in []:",
+            "        await self.round()\n        for session_id in await self._store",
+            "        await self.round()\n        for session_id in [] and await self._store",
+        ),
+        Edit(
+            "engine/rescuer.py",
+            "                for session_id in await self._store",
+            "                for session_id in [] and await self._store",
         ),
     ),
     mutant(

@@ -8,6 +8,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "agent": ("tests/agent",),
     "found": ("tests/history/test_found.py",),
     "lane": ("tests/mutation/test_lane.py",),
+    "recorder": ("tests/mutation/test_recorder.py",),
     "rescue": ("tests/mutation/test_rescue.py",),
     "apart": ("tests/mutation/test_apart.py",),
     "conformance": ("tests/conformance",),

@@ -1,5 +1,6 @@
 """What a node may rescue, and what it may not."""
 
+import anyio
 import pytest
 
 from tenuto.core.run import OnDisconnect
@@ -45,3 +46,31 @@ async def test_a_waiting_run_that_belonged_to_a_connection_ends_with_the_crash()
     assert (ended.status, ended.reason) == ("cancelled", "disconnect")
     await stage.coordinator.drain(0)
     await stage.coordinator.stop(1.0)
+
+
+async def test_what_waits_begins_when_the_server_starts() -> None:
+    switchboard = Switchboard()
+    stage = Stage(MemoryStore(switchboard), switchboard)
+    life = await stage.session()
+    # Nobody hears of this one: whoever accepted it is dead.
+    listeners, switchboard.on_changed = switchboard.on_changed, []
+    await life.accept("one")
+    switchboard.on_changed = listeners
+    await stage.rescuer.recover()
+    with anyio.fail_after(10):
+        await stage.worker.began.wait()
+    await stage.coordinator.drain(0)
+    await stage.coordinator.stop(1.0)
+
+
+async def test_a_crashed_run_keeps_what_it_had_said_in_a_message_that_is_closed() -> None:
+    stage = Stage(MemoryStore(Switchboard()), Switchboard())
+    life = await stage.session()
+    run = await life.accept("one")
+    gone = Life(stage.store, life.id, node=NodeId("node_gone"))
+    await gone.start()
+    await gone.say("Hel", "lo")
+    await stage.rescuer.round()
+    assert (await stage.store.run(run.id)).status == "interrupted"
+    answer = (await stage.store.snapshot(life.id)).messages[-1]
+    assert (answer.text(), answer.finish_reason) == ("Hello", "interrupted")
