@@ -68,8 +68,10 @@ async def _play(hatchery: Hatchery, folder: Path, stage: Stage, last: Order) -> 
             except Exception as error:  # noqa: BLE001 (whatever it is, it is the report)
                 wrong = lives.trouble or f"{_told(error)} (in life {lives.deaths + 1})"
             reached = lives.crashes >= stage.deaths
+            # Before the server is cleared away: that death is followed by no check.
+            kills = lives.deaths
     seconds = time.monotonic() - started
-    return Outcome(reached=reached, kills=lives.deaths, seconds=seconds, wrong=wrong)
+    return Outcome(reached=reached, kills=kills, seconds=seconds, wrong=wrong)
 
 
 async def _act(lives: Lives, model: ModelServer, stage: Stage) -> None:

@@ -1,6 +1,5 @@
 """The work bench: a mutant is put into the copy, shown to its proofs, and taken out again."""
 
-import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,11 +9,13 @@ from typing import NamedTuple
 from tests.mutation.mutant import SOURCES, Mutant
 from tests.mutation.proof import LAST_RESORT, PROOFS
 from tests.mutation.scratch import Scratch
+from tests.mutation.telling import WHERE
 
 TEST_SECONDS = 60
 PROOF_SECONDS = 400
-FAILED = re.compile(r"^(?:FAILED|ERROR) (?P<test>tests/\S+)", re.MULTILINE)
 PASSED, NO_TESTS = 0, 5
+HANGS = "it hangs"
+PYTEST = ("-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "tests.mutation.telling")
 
 
 class Caught(NamedTuple):
@@ -39,9 +40,7 @@ class Bench:
         began = time.monotonic()
         proofs = [*mutant.proofs, *(p for p in LAST_RESORT if p not in mutant.proofs)]
         for proof in proofs:
-            self._prepare(proof)
-            with self._broken_by(mutant):
-                test = self._first_failure(proof)
+            test = self._caught_by(proof, mutant)
             if test is not None:
                 return Result(mutant, Caught(proof, test), time.monotonic() - began)
         return Result(mutant, None, time.monotonic() - began)
@@ -49,60 +48,58 @@ class Bench:
     def unsound(self) -> list[str]:
         return sorted(test for tests in self._unsound.values() for test in tests)
 
-    def _prepare(self, proof: str) -> None:
-        """Once per proof: see which of its tests pass while nothing is broken."""
+    def _caught_by(self, proof: str, mutant: Mutant) -> str | None:
+        """A test of this proof that fails with the mutant, fails again, and passes without it."""
         if proof not in self._unsound:
-            done = self._pytest(*PROOFS[proof], "-rfE")
-            self._unsound[proof] = FAILED.findall(done) if done is not None else [proof]
+            self._unsound[proof] = self._failures(*PROOFS[proof])
+        while True:
+            left_out = [f"--deselect={test}" for test in self._unsound[proof]]
+            with self._broken_by(mutant):
+                failed = self._failures(*PROOFS[proof], "-x", *left_out)
+                again = bool(failed) and bool(self._failures(*_alone(failed[0], proof)))
+            if not failed:
+                return None
+            if again and not self._failures(*_alone(failed[0], proof)):
+                return failed[0]
+            self._unsound[proof].append(failed[0])
 
-    def _first_failure(self, proof: str) -> str | None:
-        left_out = [f"--deselect={test}" for test in self._unsound[proof]]
-        done = self._pytest(*PROOFS[proof], "-x", "-rfE", *left_out)
-        if done is None:
-            return "it hangs"
-        found = FAILED.search(done)
-        return found["test"] if found else None
-
-    def _pytest(self, *options: str) -> str | None:
-        """What pytest said; None if it did not come to an end."""
-        command = [
-            str(self._scratch.python),
-            "-m",
-            "pytest",
-            "-q",
-            "--tb=no",
-            "-p",
-            "no:cacheprovider",
-        ]
+    def _failures(self, *options: str) -> list[str]:
+        """The tests that failed, in their order."""
+        told = self._scratch.folder / "failed.txt"
+        told.write_text("", encoding="utf-8")
         try:
             done = subprocess.run(
-                [*command, f"--timeout={TEST_SECONDS}", *options],
+                [str(self._scratch.python), *PYTEST, f"--timeout={TEST_SECONDS}", *options],
                 cwd=self._scratch.folder,
-                env=self._scratch.environment(),
-                capture_output=True,
+                env={**self._scratch.environment(), WHERE: str(told)},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
                 timeout=PROOF_SECONDS,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return None
-        said = done.stdout.decode(errors="replace")
-        if done.returncode in (PASSED, NO_TESTS) or FAILED.search(said):
-            return said
-        # A crash of the tests' own process, or a mutant that cannot even be imported.
-        return f"FAILED tests/ ended with {done.returncode}\n"
+            return [HANGS]
+        failed = list(dict.fromkeys(told.read_text(encoding="utf-8").splitlines()))
+        if failed or done.returncode in (PASSED, NO_TESTS):
+            return failed
+        # The tests' own process died, or the mutant cannot even be imported.
+        return [f"pytest ended with {done.returncode}"]
 
     @contextmanager
     def _broken_by(self, mutant: Mutant) -> Iterator[None]:
-        sources = self._scratch.folder / SOURCES
-        before = {
-            edit.file: (sources / edit.file).read_text(encoding="utf-8") for edit in mutant.edits
-        }
+        files = {edit.file: self._scratch.folder / SOURCES / edit.file for edit in mutant.edits}
+        before = {file: path.read_text(encoding="utf-8") for file, path in files.items()}
         try:
             for edit in mutant.edits:
-                text = (sources / edit.file).read_text(encoding="utf-8")
+                text = files[edit.file].read_text(encoding="utf-8")
                 assert text.count(edit.old) == 1, f"{mutant.name} does not apply to {edit.file}"
-                (sources / edit.file).write_text(text.replace(edit.old, edit.new), encoding="utf-8")
+                files[edit.file].write_text(text.replace(edit.old, edit.new), encoding="utf-8")
             yield
         finally:
             for file, text in before.items():
-                (sources / file).write_text(text, encoding="utf-8")
+                files[file].write_text(text, encoding="utf-8")
+
+
+def _alone(test: str, proof: str) -> tuple[str, ...]:
+    """This test by itself; the whole proof if it is no test that failed."""
+    return (test,) if "::" in test else PROOFS[proof]

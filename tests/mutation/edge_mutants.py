@@ -19,7 +19,7 @@ MUTANTS = (
     mutant(
         "published before the commit",
         "Viewers are shown events that a crash can still take back.",
-        "storage conformance crash",
+        "commit storage conformance crash",
         Edit("storage/sqlite/writer.py", "        transaction.commit()\n", TOLD_EARLY),
         Edit(
             "storage/sqlite/writer.py",
@@ -31,7 +31,7 @@ MUTANTS = (
     mutant(
         "202 before the commit",
         "A prompt is answered before it is on disk.",
-        "storage crash",
+        "commit storage crash",
         Edit("storage/sqlite/writer.py", "        transaction.commit()\n", ANSWERED_EARLY),
     ),
     mutant(
@@ -47,7 +47,7 @@ MUTANTS = (
     mutant(
         "commits are not flushed",
         "A power cut takes back what was answered.",
-        "storage",
+        "commit storage",
         Edit(
             "storage/sqlite/connection.py",
             "PRAGMA synchronous = FULL",

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SETTLE_SECONDS = 5.0
+SETTLE_SECONDS = 4.99
+"""Five seconds, but for what floats cost."""
 ANSWERS = (Conflict, NotFound, QueueFull, ShuttingDown, StorageTrouble)
 """What a client may be told; anything else is a mistake."""
 

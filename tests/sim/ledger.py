@@ -76,7 +76,7 @@ class Ledger:
         must(self._justified(session, view), "an ending has a cause", run)
         if view.started_step is None or run["mode"] == "compact" or not self._alone:
             return
-        lost = self._lost_since(view.started_step) or self._deleting(session)
+        lost = self._lost_since(view.started_step) or self.is_deleting(session)
         if not lost:
             working = self.working_for([run["id"]])
             must(not working, "nothing works for a run that has ended", run, working)
@@ -90,7 +90,7 @@ class Ledger:
     def _lost_since(self, step: int) -> bool:
         return self.losing > 0 or any(loss >= step for loss in self.losses)
 
-    def _deleting(self, session: SessionLog) -> bool:
+    def is_deleting(self, session: SessionLog) -> bool:
         return any(ask.kind == "delete" and ask.target == session.id for ask in self.asks)
 
     def _justified(self, session: SessionLog, view: RunView) -> Any:
@@ -109,7 +109,9 @@ class Ledger:
             case "withdrawn":
                 return "withdraw" in of_run
             case "disconnect":
-                return run["on_disconnect"] == "cancel" and (lost or "leave" in of_run)
+                # Among several nodes, one that starts cannot tell whose connection it was.
+                gone = lost or "leave" in of_run or not self._alone
+                return run["on_disconnect"] == "cancel" and gone
             case "server_crashed" | "server_stopped":
                 return lost
             case "storage":

@@ -10,6 +10,8 @@ from tests.sim.violation import must
 PROMPT_SECONDS = 3.0
 """Less than the engine's own slow looks take: a wake-up that was lost shows."""
 
+STOP_SECONDS = 0.5
+
 
 class Promptness:
     def __init__(self, script: Script, loop: SimLoop) -> None:
@@ -20,8 +22,19 @@ class Promptness:
         """Also nobody is hostile: only the order is by chance."""
         self._startable: dict[str, float] = {}
         """Since when a session's next run could start."""
+        self._covered: dict[str, float] = {}
         self._answered: dict[str, float] = {}
         """When a call was allowed or denied that has not moved since."""
+
+    def covers(self, run_id: str) -> None:
+        """A cancel that covers the run is committed."""
+        self._covered.setdefault(run_id, self._loop.time())
+
+    def must_not_be_covered(self, run_id: str) -> None:
+        """What a cancel covers asks no model any more."""
+        if self.is_kind:
+            since = self._loop.time() - self._covered.get(run_id, self._loop.time())
+            must(since <= STOP_SECONDS, "a cancel reaches the run at once", since, run_id)
 
     def look(self, session: SessionLog, event: dict[str, Any]) -> None:
         if not self.is_due:

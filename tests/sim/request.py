@@ -21,11 +21,12 @@ def check_request(world: "World", request: ModelRequest) -> str:
         return ""
     if world.script.nodes > 1:
         return session.active or ""
-    if session.deleted:
-        # It is being told to stop; who deleted it still waits.
-        return ""
+    if world.ledger.is_deleting(session):
+        # It is being told to stop; who deletes it still waits.
+        return session.active or ""
     must(session.active is not None, "only an active run asks", session.id)
     assert session.active is not None
+    world.promptness.must_not_be_covered(session.active)
     if not session.compacted:
         told = "".join(map(_text, request.turns))
         for message_id in session.before_active:

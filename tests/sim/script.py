@@ -27,6 +27,16 @@ TRIGGERS = (
     "run.finished",
 )
 
+FITTING = {
+    "answer": "approval.requested",
+    "submit": "run.finished",
+    "cancel": "run.started",
+    "cancel_run": "run.started",
+    "freeze": "run.started",
+    "stall": "run.started",
+}
+"""Where a race is most likely."""
+
 
 class Item(Value):
     """One thing that happens."""
@@ -92,6 +102,6 @@ def draw(seed: int, *, spin: int = 0) -> Script:
 
 def _item(dice: Random, kind: str, after: float, pace: float, sessions: int) -> Item:
     at = after + (dice.expovariate(1 / pace) if pace and dice.random() < 0.8 else 0.0)
-    trigger = dice.choice(TRIGGERS) if dice.random() < 0.4 else None
+    trigger = dice.choice((None, None, dice.choice(TRIGGERS), FITTING.get(kind)))
     session = dice.randrange(sessions)
     return Item(at=at, kind=kind, session=session, dice=dice.getrandbits(30), trigger=trigger)

@@ -29,7 +29,7 @@ class Disk:
         self._world = world
         self._node = node
         self._dice = world.dice("store")
-        self._slow = 0.02 + 0.2 * world.script.temper
+        self._slow = 0.08 + 0.15 * world.script.temper
         self.stalled_until = 0.0
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
@@ -58,7 +58,7 @@ class Disk:
             self._die()
         if name in WRITES and self._dice.random() < 0.15:
             # As a writer of its own would: the caller may leave, what it asked for is done.
-            result = await asyncio.shield(asyncio.ensure_future(work()))
+            result = await asyncio.shield(asyncio.ensure_future(self._later(work)))
         else:
             result = await work()
         if fate == "crash after" and not self._world.nemesis.is_calm:
@@ -67,6 +67,11 @@ class Disk:
         self._must_live()
         self._node.ring.drain()
         return result
+
+    async def _later(self, work: Callable[[], Awaitable[Any]]) -> Any:
+        await self._travel()
+        self._must_live()
+        return await work()
 
     async def _travel(self) -> None:
         loop = self._world.loop
@@ -122,7 +127,8 @@ class Ring:
             self._world.loop.call_later(delay, self._if_alive(self.drain), context=self._node.home)
 
     def _from_afar(self, tell: Callable[[], None]) -> None:
-        if self._dice.random() < 0.9:
+        # A node that has not started yet holds no lease: it must not begin anything.
+        if self._node.ready and self._dice.random() < 0.9:
             delay = self._dice.random() * RING_SECONDS
             self._world.loop.call_later(delay, self._if_alive(tell), context=self._node.home)
 

@@ -28,6 +28,8 @@ class Witness:
         """The workspace's log."""
         self.digest = 0
         self.step: Callable[[], int] = lambda: 0
+        self.on_changed: Callable[[SessionLog], None] = lambda session: None
+        """Called when something changed while a run is active."""
         self.on_finished: list[Judge] = []
         self.on_committed: list[Callable[[SessionLog, Json], None]] = []
 
@@ -43,7 +45,9 @@ class Witness:
             self._fail(violation)
 
     def changed(self, session_id: SessionId) -> None:
-        """Only the log counts here."""
+        session = self.sessions.get(session_id)
+        if session is not None and session.active is not None:
+            self.on_changed(session)
 
     def run(self, run_id: str) -> tuple[SessionLog, RunView] | None:
         for session in self.sessions.values():

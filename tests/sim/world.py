@@ -87,6 +87,7 @@ class World:
         self.witness = Witness(DEFAULT_WORKSPACE, self.fail)
         self.witness.step = lambda: self.loop.steps
         self.witness.on_finished += [self.ledger.judge, self._check_steer]
+        self.witness.on_changed = self._changed
         self.promptness = Promptness(script, self.loop)
         self.witness.on_committed += [self.promptness.look, self._wake]
         self._hub = Hub()
@@ -159,11 +160,18 @@ class World:
     def _check_steer(self, session: SessionLog, view: RunView) -> None:
         """A run that a cancel covers takes no more prompts: each would be lost with it."""
         taker = session.runs.get(view.run["steered_into"] or "")
-        if taker is None:
-            return
+        if taker is not None:
+            must(not self._is_covered(session, taker), "a cancelled run takes no prompt", view.run)
+
+    def _is_covered(self, session: SessionLog, view: RunView) -> bool:
         cancels = now(self.store.control(SessionId(session.id))).cancels
-        covered = cancels.mark >= taker.run["accept_number"] or taker.run["id"] in cancels.reasons
-        must(not covered, "a cancelled run takes no prompt", view.run)
+        return bool(cancels.mark >= view.run["accept_number"] or view.run["id"] in cancels.reasons)
+
+    def _changed(self, session: SessionLog) -> None:
+        if not self.promptness.is_kind or session.active is None or session.deleted:
+            return
+        if self._is_covered(session, session.runs[session.active]):
+            self.promptness.covers(session.active)
 
     async def start_node(self) -> None:
         """Bring a node up; one that cannot start is replaced, as a supervisor would."""

@@ -1,0 +1,117 @@
+"""What is told is on disk: the commit first, then the disk's word, and only then ours."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import apsw
+import pytest
+from anyio.lowlevel import checkpoint
+
+from tenuto.storage.sqlite import SqliteStore
+from tenuto.storage.sqlite.transaction import Transaction
+from tests.conformance.life import Life, make_workspace
+from tests.conformance.listener import Listener
+
+pytestmark = pytest.mark.anyio
+
+
+class Commits:
+    """Holds the writer's commits while it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.may_go = threading.Event()
+        self.may_go.set()
+        self.waits = threading.Event()
+        really = Transaction.commit
+
+        def commit(transaction: Transaction) -> None:
+            if threading.current_thread().name == "tenuto-writer":
+                self.waits.set()
+                assert self.may_go.wait(10)
+            really(transaction)
+
+        monkeypatch.setattr(Transaction, "commit", commit)
+
+    def hold(self) -> None:
+        self.may_go.clear()
+        self.waits.clear()
+
+
+async def test_nobody_is_told_or_answered_before_the_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener, commits = Listener(), Commits(monkeypatch)
+    store = SqliteStore(tmp_path / "tenuto.db", listener)
+    await store.open()
+    await make_workspace(store)
+    life = await Life.begin(store)
+    listener.heard.clear()
+    answered = anyio.Event()
+
+    async def accept() -> None:
+        await life.accept("one")
+        answered.set()
+
+    async with anyio.create_task_group() as tasks:
+        commits.hold()
+        tasks.start_soon(accept)
+        await anyio.to_thread.run_sync(commits.waits.wait, 10)
+        # Whatever the writer has said until now is in the loop's queue already.
+        for _ in range(10):
+            await checkpoint()
+        told_early = (answered.is_set(), list(listener.heard))
+        commits.may_go.set()
+    assert told_early == (False, [])
+    assert listener.of(life.id)
+    await store.close()
+
+
+class Disk(apsw.VFS):
+    """The real one, which remembers which files were written and not yet synced."""
+
+    def __init__(self) -> None:
+        self.unsynced: set[str] = set()
+        self.below = apsw.vfs_names()[0]
+        super().__init__("remembering", self.below, makedefault=True)
+
+    def xOpen(self, name: Any, flags: list[int]) -> "DiskFile":
+        return DiskFile(self, name, flags)
+
+
+class DiskFile(apsw.VFSFile):
+    def __init__(self, disk: Disk, name: Any, flags: list[int]) -> None:
+        self._disk = disk
+        self._name = str(name.filename() if isinstance(name, apsw.URIFilename) else name)
+        super().__init__(disk.below, name, flags)
+
+    def xWrite(self, data: bytes, offset: int) -> None:
+        self._disk.unsynced.add(self._name)
+        super().xWrite(data, offset)
+
+    def xSync(self, flags: int) -> None:
+        self._disk.unsynced.discard(self._name)
+        super().xSync(flags)
+
+
+@pytest.fixture
+def disk() -> Iterator[Disk]:
+    disk = Disk()
+    yield disk
+    disk.unregister()
+
+
+async def test_what_is_answered_was_synced(tmp_path: Path, disk: Disk) -> None:
+    store = SqliteStore(tmp_path / "tenuto.db", Listener())
+    await store.open()
+    try:
+        await make_workspace(store)
+        life = await Life.begin(store)
+        await life.accept("one")
+        await life.start()
+        await life.say("Hello")
+        assert not [name for name in disk.unsynced if name.endswith("-wal")]
+    finally:
+        await store.close()
