@@ -74,11 +74,11 @@ class Script(Value):
 
 def draw(seed: int, *, spin: int = 0) -> Script:
     dice = Random(seed)
-    nodes = 2 if dice.random() < 0.25 else 1
+    nodes = 2 if dice.random() < 0.2 else 1
     pace = dice.choice((0.0, 0.02, 0.3, 1.5))
     items = [Item(at=0.0, kind="submit", dice=dice.getrandbits(30))]
     sessions = 2 if dice.random() < 0.2 else 1
-    for _ in range(dice.randint(1, 5)):
+    for _ in range(dice.choice((1, 1, 2, 2, 3, 3, 4, 5))):
         items.append(_item(dice, dice.choice(ASKS), items[-1].at, pace, sessions))
     for _ in range(dice.choice((0, 0, 1, 1, 2))):
         kinds = ALONE if nodes == 1 else TOGETHER

@@ -47,9 +47,14 @@ class Hub:
 class VirtualClock:
     def __init__(self, loop: SimLoop) -> None:
         self._loop = loop
+        self._read_at = -1.0
+        self._told = Instant("")
 
     def now(self) -> Instant:
-        return self.later(0.0)
+        if self._loop.time() != self._read_at:
+            self._read_at = self._loop.time()
+            self._told = self.later(0.0)
+        return self._told
 
     def seconds(self) -> float:
         return self._loop.time()

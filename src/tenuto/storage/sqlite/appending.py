@@ -49,14 +49,14 @@ class Appending:
             Stored(seq=first + n, type=draft.type, run_id=draft.run_id, body=draft.body)
             for n, draft in enumerate(append.drafts)
         )
-        self._rows += [(append.stream, s.seq, s.type, s.run_id, None, s.body) for s in stored]
+        self._rows += [(append.stream, s.seq, s.type, s.run_id, s.body.decode()) for s in stored]
         return stored
 
     def flush(self, transaction: Transaction) -> None:
         """Insert what was added; before anything else may look at the logs."""
         if self._rows:
             rows, self._rows = self._rows, []
-            transaction.many("insert_event", rows)
+            transaction.run("insert_events", rows=msgspec.json.encode(rows).decode())
 
     def forget(self, streams: Iterable[StreamId]) -> None:
         """These logs were changed in another way."""

@@ -15,6 +15,8 @@ PASSIVE_PAGES = 1_000
 RESTART_PAGES = 4_000
 """Under steady load this thread never catches up quite. Past this length the writer copies the
 last few pages itself, between two groups, and its next commit starts the file over."""
+LOOK_EVERY_GROUPS = 16
+"""Often enough for the thresholds above, and seldom enough to cost nothing."""
 IDLE_SECONDS = 30.0
 """After so long without a commit, a long WAL is cut off; a short one is left alone."""
 
@@ -27,6 +29,7 @@ class Checkpointer:
     def __init__(self, path: Path, *, points: Points = NOWHERE) -> None:
         self._path = path
         self._points = points
+        self._groups = 0
         self._pages = 0
         self._done_at = 0
         self._stopping = False
@@ -36,16 +39,22 @@ class Checkpointer:
         self._thread = threading.Thread(target=self._serve, name="tenuto-checkpoint", daemon=True)
         self._thread.start()
 
-    def grew(self, pages: int) -> None:
-        """The writer's word after each commit: so many pages are in the WAL now."""
+    def between_groups(self, writer: Transaction) -> None:
+        """The writer's offer after each group: to look at the WAL now and then, and to finish."""
+        self._groups += 1
+        if self._groups % LOOK_EVERY_GROUPS == 0:
+            self._grew(writer.wal_pages())
+        self._finish(writer)
+
+    def _grew(self, pages: int) -> None:
         if pages < self._pages:
             self._done_at = 0
         self._pages = pages
         if pages - self._done_at >= PASSIVE_PAGES:
             self._wake.set()
 
-    def finish(self, writer: Transaction) -> None:
-        """The writer's offer between two groups: it copies the last pages if only they are left."""
+    def _finish(self, writer: Transaction) -> None:
+        """The writer copies the last pages itself if only they are left."""
         if not self._last_pages_left or not self._turn.acquire(blocking=False):
             return
         try:

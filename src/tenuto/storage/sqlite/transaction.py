@@ -49,6 +49,11 @@ class Transaction:
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 
+    def wal_pages(self) -> int:
+        """How many pages the WAL has now."""
+        pages, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+        return max(pages, 0)
+
     def checkpoint(self) -> None:
         """Between transactions: copy what the WAL has into the file, waiting for nobody."""
         self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)

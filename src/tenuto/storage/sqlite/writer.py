@@ -121,7 +121,7 @@ class Writer:
                 outcomes = self._write_group(jobs)
                 self._loop.call_soon_threadsafe(self._deliver, outcomes)
             if self._transaction is not None:
-                self._checkpointer.finish(self._transaction)
+                self._checkpointer.between_groups(self._transaction)
         self._drop_connection()
 
     def _next_group(self) -> list[_Job | None]:
@@ -145,11 +145,16 @@ class Writer:
     def _together(self, jobs: Sequence[_Job]) -> list[_Outcome]:
         transaction = self._connected()
         before = transaction.changes()
-        transaction.begin_writing()
+        # Appends alone are one statement, and that is a transaction by itself: with every step
+        # into SQLite this thread gives up the interpreter, and has to queue for it again.
+        only_appends = all(isinstance(job.work, Append) for job in jobs)
+        if not only_appends:
+            transaction.begin_writing()
         outcomes = [self._attempt(transaction, job) for job in jobs]
-        self._appending.flush(transaction)
         self._reach(Step.COMMITTING, outcomes)
-        transaction.commit()
+        self._appending.flush(transaction)
+        if not only_appends:
+            transaction.commit()
         self._reach(Step.COMMITTED, outcomes)
         if transaction.changes() != before:
             self.failing = False
@@ -183,14 +188,8 @@ class Writer:
 
     def _connected(self) -> Transaction:
         if self._transaction is None:
-            connection = writer(self._path)
-            connection.set_wal_hook(self._wal_grew)
-            self._transaction = Transaction(connection, self._sql)
+            self._transaction = Transaction(writer(self._path), self._sql)
         return self._transaction
-
-    def _wal_grew(self, _connection: apsw.Connection, _database: str, pages: int) -> int:
-        self._checkpointer.grew(pages)
-        return apsw.SQLITE_OK
 
     def _recover(self, error: Exception) -> None:
         """Leave nothing of the failed group behind; the next one starts clean."""
