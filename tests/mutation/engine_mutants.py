@@ -55,12 +55,6 @@ MUTANTS = (
         "What was recorded and not yet stored is not waited for at the end.",
         "lane api/lost api/cancel storm",
         Edit("engine/driver.py", "await task.recorder.flush()", "await anyio.sleep(0)"),
-        Edit(
-            "engine/recorder.py",
-            "    def _next(self) -> None:\n        self._scheduled = False\n",
-            "    def _next(self) -> None:\n        self._scheduled = False\n"
-            "        if self._pending and not self._message:\n            return\n",
-        ),
     ),
     mutant(
         "merge loses the tail",

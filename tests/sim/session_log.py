@@ -145,6 +145,9 @@ class SessionLog:
             must(self.idle, "a busy session rejects", run)
         if run["when_busy"] == "interrupt":
             must(not self.queue, "an interrupt replaces what waits", run)
+        if run["continues"] is not None:
+            partial = self.transcript.of_run(run["continues"])
+            must(partial, "there is something to go on from", run)
         self.runs[run["id"]] = RunView(run, step=step)
         self.queue.append(run["id"])
 
