@@ -10,6 +10,9 @@ import apsw
 import pytest
 from anyio.lowlevel import checkpoint
 
+from tenuto.core import scheduler
+from tenuto.core.desk import Change, Desk
+from tenuto.core.run import Run
 from tenuto.storage.sqlite import SqliteStore
 from tenuto.storage.sqlite.transaction import Transaction
 from tests.conformance.life import Life, make_workspace
@@ -19,16 +22,17 @@ pytestmark = pytest.mark.anyio
 
 
 class Commits:
-    """Holds the writer's commits while it is told to."""
+    """Holds the commit that comes after `hold`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.may_go = threading.Event()
-        self.may_go.set()
         self.waits = threading.Event()
+        self.held = False
         really = Transaction.commit
 
         def commit(transaction: Transaction) -> None:
-            if threading.current_thread().name == "tenuto-writer":
+            if self.held:
+                self.held = False
                 self.waits.set()
                 assert self.may_go.wait(10)
             really(transaction)
@@ -36,8 +40,7 @@ class Commits:
         monkeypatch.setattr(Transaction, "commit", commit)
 
     def hold(self) -> None:
-        self.may_go.clear()
-        self.waits.clear()
+        self.held = True
 
 
 async def test_nobody_is_told_or_answered_before_the_commit(
@@ -51,12 +54,16 @@ async def test_nobody_is_told_or_answered_before_the_commit(
     listener.heard.clear()
     answered = anyio.Event()
 
+    def decide(desk: Desk) -> Change[Run]:
+        # On the writer's thread, so the next commit is the one of this very change.
+        commits.hold()
+        return scheduler.accept(desk, life.prompt("one"), life.moment())
+
     async def accept() -> None:
-        await life.accept("one")
+        await store.commit(life.id, decide)
         answered.set()
 
     async with anyio.create_task_group() as tasks:
-        commits.hold()
         tasks.start_soon(accept)
         await anyio.to_thread.run_sync(commits.waits.wait, 10)
         # Whatever the writer has said until now is in the loop's queue already.

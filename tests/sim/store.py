@@ -128,7 +128,7 @@ class Ring:
 
     def _from_afar(self, tell: Callable[[], None]) -> None:
         # A node that has not started yet holds no lease: it must not begin anything.
-        if self._node.ready and self._dice.random() < 0.9:
+        if self._node.ready and self._dice.random() < 0.7:
             delay = self._dice.random() * RING_SECONDS
             self._world.loop.call_later(delay, self._if_alive(tell), context=self._node.home)
 
