@@ -135,7 +135,10 @@ class Exchange:
     async def end(self) -> None:
         """End the body properly, whether or not it was finished."""
         assert self._response is not None, "nothing was sent yet"
-        await self._response.write_eof()
+        try:
+            await self._response.write_eof()
+        except ConnectionError as error:
+            raise ClientGone("the client closed the connection") from error
         self._close("finished")
 
     async def drop(self) -> None:

@@ -7,10 +7,12 @@ import anyio
 from msgspec.structs import replace
 
 from tenuto.core import scheduler
+from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import Fenced, ModelNotFound, NotFound, StorageTrouble
+from tenuto.core.message import Message
 from tenuto.core.run import Ending, Reason, Run, RunError, RunStatus
 from tenuto.core.scheduler import Started
-from tenuto.core.session import Session
+from tenuto.core.session import Fence, Session
 from tenuto.core.value import NodeId
 from tenuto.engine.task import Task, Worker
 from tenuto.ports.clock import Clock, Ids
@@ -141,13 +143,15 @@ class Driver:
                 last = ending
                 run, _ = await self._store.commit(
                     session_id,
-                    lambda desk: scheduler.settle(desk, fence, last, message, task.moment),  # noqa: B023
+                    lambda desk: _settled(desk, fence, last, message, task.moment),  # noqa: B023
                 )
                 log.info(
                     "run ended",
                     extra={"run_id": run.id, "status": run.status, "reason": run.reason},
                 )
                 return run
+            except _WentOn:
+                continue
             except (Fenced, NotFound):
                 return None
             except StorageTrouble as error:
@@ -156,6 +160,20 @@ class Driver:
                 )
                 await anyio.sleep(SETTLE_RETRY_SECONDS)
         return None
+
+
+class _WentOn(Exception):
+    """The run goes on in another message than the one we looked at."""
+
+
+def _settled(
+    desk: Desk, fence: Fence, ending: Ending, message: Message | None, moment: Moment
+) -> Change[Run]:
+    # A steer may have been on its way to the store when the run was stopped.
+    if desk.control.open_message != (message.id if message else None):
+        desk.held_by(fence)
+        pass
+    return scheduler.settle(desk, fence, ending, message, moment)
 
 
 def _failed(reason: Reason, message: str) -> Ending:
