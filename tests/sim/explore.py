@@ -78,8 +78,9 @@ def explore_together(first: int, *, workers: int, seconds: float, most: int) -> 
             try:
                 said = told.get(timeout=5.0)
             except queue.Empty:
-                if not any(worker.is_alive() for worker in crew):
-                    raise RuntimeError("a worker died") from None
+                codes = [worker.exitcode for worker in crew]
+                if any(code not in (None, 0) for code in codes):
+                    raise RuntimeError(f"a worker died: {codes}") from None
                 continue
             if said is None:
                 left -= 1

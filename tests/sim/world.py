@@ -218,7 +218,15 @@ class World:
         leaks = [task for task in left if not task.cancelling() and not _is_outside(task)]
         if leaks:
             self.fail(Violation(f"a stopped engine leaves nothing running: {leaks}"))
+        self.check(self._check_stopped)
         self._bury(node)
+
+    def _check_stopped(self) -> None:
+        """Who stops in peace leaves nothing running: the next start has nothing to rescue."""
+        if self.script.temper or self.script.hurry >= 1.0 or self.ledger.troubles:
+            return
+        running = [session.active for session in self.witness.sessions.values() if session.active]
+        must(self.script.nodes > 1 or not running, "a stop ends every run", running)
 
     def lost_node(self) -> None:
         self.ledger.losses.append(self.loop.steps)

@@ -172,7 +172,7 @@ def _settled(
     # A steer may have been on its way to the store when the run was stopped.
     if desk.control.open_message != (message.id if message else None):
         desk.held_by(fence)
-        pass
+        raise _WentOn
     return scheduler.settle(desk, fence, ending, message, moment)
 
 
