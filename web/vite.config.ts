@@ -1,0 +1,27 @@
+import { svelte } from "@sveltejs/vite-plugin-svelte";
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vite";
+
+/** `TENUTO_URL=http://127.0.0.1:8080 npm run dev` serves the page beside a running server. */
+const server = process.env["TENUTO_URL"] ?? "http://127.0.0.1:8080";
+const toServer = {
+  target: server,
+  changeOrigin: true,
+  headers: { origin: server },
+};
+
+export default defineConfig({
+  plugins: [svelte()],
+  resolve: { alias: { $: fileURLToPath(new URL("./src", import.meta.url)) } },
+  base: "/",
+  build: {
+    outDir: "../src/tenuto/api/page",
+    emptyOutDir: true,
+    target: "es2022",
+    modulePreload: { polyfill: false },
+  },
+  server: {
+    host: "127.0.0.1",
+    proxy: { "/api": toServer, "/login": toServer, "/docs": toServer, "/openapi.json": toServer },
+  },
+});
