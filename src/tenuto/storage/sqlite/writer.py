@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import queue
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +17,7 @@ from tenuto.ports.store import Sink
 from tenuto.storage.sqlite.appending import Append, Appending
 from tenuto.storage.sqlite.checkpointer import Checkpointer
 from tenuto.storage.sqlite.connection import writer
+from tenuto.storage.sqlite.handover import Handover
 from tenuto.storage.sqlite.transaction import Transaction
 from tenuto.storage.sqlite.trouble import STILL_USABLE, explained
 
@@ -76,8 +76,8 @@ class Writer:
         self._sql = sql
         self._sink = sink
         self._checkpointer = checkpointer
-        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
+        self._jobs: Handover[_Job] = Handover(self._loop)
         self._transaction: Transaction | None = None
         self._appending = Appending()
         self._closed = False
@@ -101,20 +101,20 @@ class Writer:
     def stop(self) -> None:
         """Write what waits, then end the thread. Blocks."""
         self._closed = True
-        self._jobs.put(None)
+        self._jobs.end()
         self._thread.join()
 
     def _put(self, job: "_Job") -> None:
         if self._closed:
             raise StorageTrouble("the store is closed")
-        if self._jobs.qsize() >= QUEUE_LIMIT:
+        if len(self._jobs) >= QUEUE_LIMIT:
             raise StorageTrouble(f"the disk that holds {self._path} does not keep up")
         self._jobs.put(job)
 
     def _serve(self) -> None:
         going_on = True
         while going_on:
-            group = self._next_group()
+            group = self._jobs.take(GROUP_LIMIT)
             going_on = None not in group
             jobs = [job for job in group if job is not None]
             if jobs:
@@ -123,15 +123,6 @@ class Writer:
             if self._transaction is not None:
                 self._checkpointer.between_groups(self._transaction)
         self._drop_connection()
-
-    def _next_group(self) -> list[_Job | None]:
-        group = [self._jobs.get()]
-        while len(group) < GROUP_LIMIT and group[-1] is not None:
-            try:
-                group.append(self._jobs.get_nowait())
-            except queue.Empty:
-                break
-        return group
 
     def _write_group(self, jobs: Sequence[_Job]) -> list[_Outcome]:
         try:
