@@ -4,7 +4,7 @@ from bench.processes import Reader, Tenuto
 from bench.table import Figure
 
 RATE = 50
-SECONDS = 4
+SECONDS = 6
 LOADS = (1, 100)
 VIEWERS = (1, 100, 500)
 P50_AIM_MS = 2.0

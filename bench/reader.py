@@ -28,8 +28,9 @@ decode = msgspec.json.Decoder(Data).decode
 class Tally:
     """Counts tokens, in order, without loss or repetition, and how late each was."""
 
-    warm_up = 0
-    """Tokens at the beginning whose lateness is not counted: all runs begin at once."""
+    counted = range(0)
+    """Tokens whose lateness is counted: not the first and the last second, when a hundred runs
+    begin and end at once and fewer than all of them stream."""
 
     def __init__(self) -> None:
         self.expected = 0
@@ -42,9 +43,9 @@ class Tally:
             number, _, sent = token.partition(":")
             if int(number) != self.expected:
                 raise SystemExit(f"token {number} came when {self.expected} was due")
-            self.expected += 1
-            if self.expected > self.warm_up:
+            if self.expected in self.counted:
                 self.late.append(now - int(sent))
+            self.expected += 1
 
 
 class Lines(asyncio.Protocol):
@@ -186,7 +187,7 @@ async def by_sdk(client: Any, asked: str) -> Tally:
 
 
 async def main(kind: str, port: int, runs: int, tokens: int, rate: float) -> None:
-    Tally.warm_up = int(rate)
+    Tally.counted = range(int(rate), tokens - int(rate))
     streams = await prepare(kind, port, runs, tokens, rate)
     sys.stdout.write("ready\n")
     sys.stdout.flush()

@@ -30,7 +30,7 @@ async def ask(
     meter: Meter,
     taker: Taker,
     shown: Callable[[], bool] = lambda: False,
-    room: Callable[[], Awaitable[None]] | None = None,
+    room: Callable[[], Awaitable[None] | None] | None = None,
     points: Points = NOWHERE,
 ) -> None:
     """Give every piece of the answer to `taker`. Raises ProviderError when there is no more hope."""
@@ -55,15 +55,15 @@ async def ask(
 async def _pour(
     stream: AsyncGenerator[Sequence[Piece], None],
     taker: Taker,
-    room: Callable[[], Awaitable[None]] | None,
+    room: Callable[[], Awaitable[None] | None] | None,
     points: Points,
 ) -> None:
     async for pieces in stream:
         points.reach(Step.READ)
         taker.take(pieces)
         points.reach(Step.TAKEN)
-        if room is not None:
-            await room()
+        if room is not None and (making := room()) is not None:
+            await making
 
 
 def _wait(attempt: int, asked_for: float) -> float:

@@ -35,6 +35,10 @@ class Scribe:
         return self._count > 0
 
     def take(self, pieces: Sequence[Piece]) -> None:
+        if len(pieces) == 1 and type(pieces[0]) is TextPiece:
+            # Nearly every read of a steady stream.
+            self._grow(TextPart, [pieces[0].text])
+            return
         # What came in one read is recorded in one go: under load a read holds many tokens.
         for kind, group in groupby(pieces, key=type):
             if kind is TextPiece or kind is ReasoningPiece:

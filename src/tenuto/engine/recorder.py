@@ -6,6 +6,7 @@ not queues longer.
 
 import asyncio
 import logging
+from collections.abc import Awaitable
 
 import msgspec
 
@@ -20,7 +21,7 @@ from tenuto.ports.store import Log
 
 log = logging.getLogger(__name__)
 
-# Full: whoever produces waits in `room()` until the store has caught up.
+# Full: whoever produces waits in `_catch_up()` until the store has caught up.
 PENDING_CHARACTERS = 256 * 1024
 STORE_PATIENCE_SECONDS = 30.0
 RETRY_SECONDS = 0.25
@@ -133,7 +134,13 @@ class Recorder:
         self._message = message
         self._open = OpenMessage(message)
 
-    async def room(self) -> None:
+    def room(self) -> Awaitable[None] | None:
+        """What to wait for before recording more; nearly always nothing."""
+        if self._pending_characters <= PENDING_CHARACTERS and self._trouble is None:
+            return None
+        return self._catch_up()
+
+    async def _catch_up(self) -> None:
         """Wait while the store is far behind; raises what keeps it from storing."""
         while self._pending_characters > PENDING_CHARACTERS and self._trouble is None:
             self._progress.clear()

@@ -1,6 +1,7 @@
 """The rescuer ends what an owner left behind, and starts what still waits."""
 
 import logging
+from collections.abc import Iterator, Sequence
 
 import anyio
 
@@ -21,7 +22,7 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 15.0
 ROUND_SECONDS = 5.0
-AT_ONCE = 50
+AT_ONCE = 100
 """Rescues under way together: they share commits, as everything does."""
 
 
@@ -68,10 +69,17 @@ class Rescuer:
     async def round(self) -> None:
         await self._store.heartbeat(self._node, until=self._clock.later(LEASE_SECONDS))
         orphans = await self._store.orphans(self._node, now=self._clock.now())
-        for start in range(0, len(orphans), AT_ONCE):
-            async with anyio.create_task_group() as rescues:
-                for orphan in orphans[start : start + AT_ONCE]:
-                    rescues.start_soon(self._try_to_rescue, orphan)
+        if not orphans:
+            return
+        log.warning("runs were left by their owner: %d", len(orphans))
+        waiting = iter(orphans)
+        async with anyio.create_task_group() as rescues:
+            for _ in range(min(AT_ONCE, len(orphans))):
+                rescues.start_soon(self._rescue_each, waiting)
+
+    async def _rescue_each(self, orphans: Iterator[Orphan]) -> None:
+        for orphan in orphans:
+            await self._try_to_rescue(orphan)
 
     async def _try_to_rescue(self, orphan: Orphan) -> None:
         try:
@@ -85,35 +93,25 @@ class Rescuer:
             log.exception("cannot rescue", extra={"run_id": orphan.run_id})
 
     async def _rescue(self, orphan: Orphan) -> None:
-        head = (await self._store.session(orphan.session_id)).head
-        message = await self._store.open_message(orphan.session_id)
-        usage = await self._count(orphan.session_id, message)
-        ending = Ending(status=RunStatus.INTERRUPTED, reason=Reason.SERVER_CRASHED, usage=usage)
+        left = await self._store.background(orphan.session_id)
+        message = _unfinished(left.messages)
+        ending = Ending(
+            status=RunStatus.INTERRUPTED,
+            reason=Reason.SERVER_CRASHED,
+            usage=_used(left.messages, message),
+        )
 
         def decide(desk: Desk) -> Change[Run]:
             fence = Fence(run_id=orphan.run_id, epoch=desk.control.epoch)
             if desk.control.owner == self._node:
                 raise Fenced(f"run {orphan.run_id} has found an owner")
-            if desk.session.head != head:
+            if desk.session.head != left.head:
                 # Its owner was only slow. The next round looks again at what is there then.
                 raise Fenced(f"run {orphan.run_id} is still being written")
             return scheduler.settle(desk, fence, ending, message, self._moment())
 
         run, _ = await self._store.commit(orphan.session_id, decide)
-        log.warning("run was left by its owner", extra={"run_id": run.id, "status": run.status})
-
-    async def _count(self, session_id: SessionId, message: Message | None) -> Usage:
-        """What the run used, from what it left: nobody else will ever say."""
-        if message is None:
-            return Usage(exact=False)
-        before = (await self._store.background(session_id)).messages
-        reasoning = sum(len(p.text) for p in message.parts if isinstance(p, ReasoningPart))
-        return Usage(
-            input_tokens=estimate_tokens(sum(_length(m) for m in before if m.id != message.id)),
-            output_tokens=estimate_tokens(_length(message)),
-            reasoning_tokens=estimate_tokens(reasoning),
-            exact=False,
-        )
+        log.debug("run was left by its owner", extra={"run_id": run.id, "status": run.status})
 
     async def _drop_attached(self, session_id: SessionId) -> None:
         """Queued runs that belonged to a connection end with it: the crash closed it."""
@@ -123,6 +121,23 @@ class Rescuer:
 
     def _moment(self) -> Moment:
         return Moment(now=self._clock.now(), node=self._node)
+
+
+def _unfinished(messages: Sequence[Message]) -> Message | None:
+    return next((m for m in reversed(messages) if m.finish_reason is None), None)
+
+
+def _used(messages: Sequence[Message], last: Message | None) -> Usage:
+    """What the run used, from what it left: nobody else will ever say."""
+    if last is None:
+        return Usage(exact=False)
+    reasoning = sum(len(p.text) for p in last.parts if isinstance(p, ReasoningPart))
+    return Usage(
+        input_tokens=estimate_tokens(sum(_length(m) for m in messages if m.id != last.id)),
+        output_tokens=estimate_tokens(_length(last)),
+        reasoning_tokens=estimate_tokens(reasoning),
+        exact=False,
+    )
 
 
 def _length(message: Message) -> int:

@@ -26,6 +26,8 @@ T_co = TypeVar("T_co", covariant=True)
 
 GROUP_LIMIT = 512
 """Jobs in one transaction: enough to share the disk's latency, few enough to answer soon."""
+BESIDE_APPENDS = 4
+"""Other jobs in a transaction that has appends: a token should not wait for many."""
 QUEUE_LIMIT = 20_000
 """Jobs that may wait. Past it a job is refused: the disk is not keeping up."""
 
@@ -89,13 +91,15 @@ class Writer:
     async def write(self, work: Work[T]) -> T:
         """Do this work in a transaction; return when it is on disk."""
         future: asyncio.Future[T] = self._loop.create_future()
-        self._put(_Job(work, future))
+        self._check()
+        self._jobs.put(_Job(work, future))
         return await future
 
     def append(self, append: Append) -> asyncio.Future[int]:
         """Append these events; the future is done when they are on disk."""
         future: asyncio.Future[int] = self._loop.create_future()
-        self._put(_Job(append, future))
+        self._check()
+        self._jobs.put_quick(_Job(append, future))
         return future
 
     def stop(self) -> None:
@@ -104,22 +108,16 @@ class Writer:
         self._jobs.end()
         self._thread.join()
 
-    def _put(self, job: "_Job") -> None:
+    def _check(self) -> None:
         if self._closed:
             raise StorageTrouble("the store is closed")
         if len(self._jobs) >= QUEUE_LIMIT:
             raise StorageTrouble(f"the disk that holds {self._path} does not keep up")
-        self._jobs.put(job)
 
     def _serve(self) -> None:
-        going_on = True
-        while going_on:
-            group = self._jobs.take(GROUP_LIMIT)
-            going_on = None not in group
-            jobs = [job for job in group if job is not None]
-            if jobs:
-                outcomes = self._write_group(jobs)
-                self._loop.call_soon_threadsafe(self._deliver, outcomes)
+        while jobs := self._jobs.take(GROUP_LIMIT, slow_beside_quick=BESIDE_APPENDS):
+            outcomes = self._write_group(jobs)
+            self._loop.call_soon_threadsafe(self._deliver, outcomes)
             if self._transaction is not None:
                 self._checkpointer.between_groups(self._transaction)
         self._drop_connection()
