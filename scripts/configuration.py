@@ -28,6 +28,11 @@ The file is the one that `--config` or `TENUTO_CONFIG` names, else `tenuto.toml`
 folder, else `tenuto.toml` in the folder that the server is started in. Relative paths in it start
 at its own folder.
 
+A few settings, and model providers, can also be changed while the server runs, by `/api/settings`
+and `/api/providers` or on the page. They are kept in `settings.json` in the data folder, which only
+its owner can read, and come before `tenuto.toml`. A flag or a variable comes before them and makes
+the setting unchangeable: `model`, `titles`, `permissions`.
+
 Whatever is misspelt or out of range is an error: the server says each mistake, where it came
 from, what is allowed or which name you may have meant, and does not start (exit code 2).
 
@@ -47,6 +52,13 @@ The quickest way is the environment:
 
 A server on the usual local ports (Ollama, LM Studio, llama.cpp) is found by itself unless
 `discover` is off. With none of these the embedded model answers.
+
+Providers can also be added while the server runs, with a key that is kept in `settings.json` and
+never shown again. They take effect at once. One of the file or the environment cannot be changed
+that way, and comes before one of the same name. Whoever holds the token can make the server ask any
+address that it can reach, its own network included: the token is the administrator's. Tools run as
+the server's user and `shell` can read what that user can; keep `shell` asking, or run the server as
+a user of its own.
 
 For more, write the file:
 

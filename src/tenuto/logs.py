@@ -31,13 +31,16 @@ STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime"
 """What every record has; anything else was given as `extra`."""
 
 
-def configure(settings: Settings, secrets: Iterable[Secret]) -> None:
+def configure(settings: Settings, secrets: Iterable[Secret]) -> "Mask":
     """Send all logs to stderr in the wanted form, with these secrets and their like masked.
+
+    Gives the mask, which may learn of more.
 
     Run uvicorn with `log_config=None` and `access_log=False`: its errors then come here.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(formatter(settings.log.format, Mask(secrets), sys.stderr))
+    mask = Mask(secrets)
+    handler.setFormatter(formatter(settings.log.format, mask, sys.stderr))
     root = logging.getLogger()
     for old in root.handlers[:]:
         root.removeHandler(old)
@@ -46,15 +49,23 @@ def configure(settings: Settings, secrets: Iterable[Secret]) -> None:
     logging.getLogger("tenuto").setLevel(settings.log.level.upper())
     logging.getLogger("uvicorn.access").disabled = True
     logging.captureWarnings(True)
+    return mask
 
 
 class Mask:
     """Hides the secrets it knows, and whatever looks like one."""
 
     def __init__(self, secrets: Iterable[Secret]) -> None:
-        texts = {secret.reveal() for secret in secrets} - {""}
-        spellings = sorted(texts | {quote(text, safe="") for text in texts}, key=len, reverse=True)
-        self._known = [re.compile(_whole_or_part(text)) for text in spellings]
+        self._texts: set[str] = set()
+        self._known: list[re.Pattern[str]] = []
+        self.learn(*secrets)
+
+    def learn(self, *secrets: Secret) -> None:
+        """Hide these too from now on."""
+        self._texts |= {secret.reveal() for secret in secrets} - {""}
+        spellings = self._texts | {quote(text, safe="") for text in self._texts}
+        longest_first = sorted(spellings, key=len, reverse=True)
+        self._known = [re.compile(_whole_or_part(text)) for text in longest_first]
 
     def __call__(self, text: str) -> str:
         for known in self._known:

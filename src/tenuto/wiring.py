@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import gc
 import logging
 import sys
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from tenuto.banner import banner, base_url
 from tenuto.clock import RandomIds, SystemClock
 from tenuto.config import ConfigError, ProviderSettings, Secret, Settings, ensure_token
 from tenuto.core.error import NotFound, StorageTrouble
+from tenuto.core.permission import Permission
 from tenuto.core.session import DEFAULT_WORKSPACE, Workspace
 from tenuto.core.value import NodeId
 from tenuto.engine.bell import Bell
@@ -36,13 +38,17 @@ from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
 from tenuto.engine.librarian import Librarian
+from tenuto.engine.referee import Referee
 from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.steward import Steward
 from tenuto.engine.tailer import Tailer
 from tenuto.engine.titler import Titler
-from tenuto.engine.toolbox import Permission, Toolbox
+from tenuto.engine.toolbox import Toolbox
 from tenuto.ports.points import NOWHERE, Points
+from tenuto.ports.preference import Preferences
 from tenuto.ports.store import Store
 from tenuto.storage.memory import MemoryStore
+from tenuto.storage.settings_file import SettingsFile
 from tenuto.storage.sqlite import SqliteStore
 
 log = logging.getLogger(__name__)
@@ -53,6 +59,9 @@ BAR_WIDTH = 30
 PR_SET_DUMPABLE = 4
 SWITCH_SECONDS = 0.0005
 DAY_SECONDS = 24 * 3600
+SETTINGS_FILE = "settings.json"
+COLLECT_AFTER = (10_000, 20, 50)
+"""Objects, and rounds of the younger generation: nearly all of ours go without the collector."""
 
 
 def serve(settings: Settings, *, points: Points = NOWHERE) -> int:
@@ -69,12 +78,12 @@ def serve(settings: Settings, *, points: Points = NOWHERE) -> int:
         return CANNOT_START
     _hide_environment()
     keys = [provider.api_key for provider in settings.providers if provider.api_key]
-    logs.configure(settings, [token, *keys])
+    mask = logs.configure(settings, [token, *keys])
     try:
         # The writer's thread hands each commit to the event loop and back; at the usual 5 ms a
         # busy loop would keep every token waiting that long.
         sys.setswitchinterval(SWITCH_SECONDS)
-        uvloop.run(_serve(settings, token, points))
+        uvloop.run(_serve(settings, token, mask, points))
     except StorageTrouble as trouble:
         click.echo(f"tenuto: {trouble}", err=True)
         return CANNOT_START
@@ -92,7 +101,14 @@ def _hide_environment() -> None:
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-async def _serve(settings: Settings, token: Secret, points: Points) -> None:
+def _settle_memory() -> None:
+    """Spare the garbage collector what stays for ever: looking through it stops every stream."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)
+
+
+async def _serve(settings: Settings, token: Secret, mask: logs.Mask, points: Points) -> None:
     stopping = Stopping()
     switchboard = Switchboard()
     store = _store(settings, switchboard, points)
@@ -100,7 +116,9 @@ async def _serve(settings: Settings, token: Secret, points: Points) -> None:
     models = Catalogue(_catalogue(settings), progress=FetchBar())
     try:
         with contextlib.closing(bind(settings.host, settings.port)) as listening:
-            parts = build(settings, store, models, switchboard, points=points)
+            steward = _steward(settings, models, mask)
+            await steward.begin()
+            parts = build(settings, store, models, steward, switchboard, points=points)
             await _ensure_default_workspace(settings, store)
             await parts.engine.start()
             url = base_url(settings.host, listening.getsockname()[1])
@@ -115,10 +133,14 @@ async def _serve(settings: Settings, token: Secret, points: Points) -> None:
                 await stopping.asked()
                 await _stop(settings, parts, stopping)
 
+            def ready() -> None:
+                _settle_memory()
+                click.echo(banner(settings, url, token))
+
             await run_server(
                 build_app(parts.services, door, points=points),
                 listening,
-                on_ready=lambda: click.echo(banner(settings, url, token)),
+                on_ready=ready,
                 until=until,
             )
     finally:
@@ -137,6 +159,7 @@ def build(
     settings: Settings,
     store: Store,
     models: Catalogue,
+    steward: Steward,
     switchboard: Switchboard,
     *,
     points: Points = NOWHERE,
@@ -144,22 +167,22 @@ def build(
     """The whole server but its socket."""
     clock, ids, bell, metrics = SystemClock(), RandomIds(), Bell(), Metrics()
     node = NodeId(ids.new("node"))
-    limits = settings.limits
     driver = Driver(
         store,
-        _worker(settings, models, clock, points),
+        _worker(settings, models, steward, clock, points),
         clock,
         ids,
         node=node,
-        run_seconds=limits.run_seconds,
+        run_seconds=settings.limits.run_seconds,
         points=points,
     )
     coordinator = Coordinator(store, driver, clock, node=node)
     tailer = Tailer(store, bell, sse.frame)
     maker = TitleMaker(store, models, points=points)
-    titler = Titler(store, maker, clock, node=node, points=points)
-    if settings.titles:
-        driver.on_ended.append(titler.run_ended)
+    titler = Titler(
+        store, maker, clock, wanted=lambda: steward.preferences.titles, node=node, points=points
+    )
+    driver.on_ended.append(titler.run_ended)
     switchboard.on_committed += [tailer.committed, metrics.committed]
     switchboard.on_changed.append(coordinator.changed)
     engine = Engine(
@@ -168,32 +191,56 @@ def build(
         coordinator=coordinator,
         tailer=tailer,
         rescuer=Rescuer(store, coordinator, clock, node=node, points=points),
-        janitor=Janitor(
-            store,
-            clock,
-            fold_after_seconds=limits.fold_deltas_days * DAY_SECONDS,
-            points=points,
-        ),
+        janitor=_janitor(settings, store, clock, points),
     )
     metrics.gauge("active_runs", "Runs under way.", lambda: len(coordinator.active_runs()))
     metrics.gauge("viewers", "Open event streams.", tailer.viewers)
     services = Services(
         engine=engine,
+        referee=Referee(store, models, clock, ids, node=node),
         store=store,
         models=models,
+        steward=steward,
         clock=clock,
         ids=ids,
-        limits=BodyLimits(
-            max_body_bytes=limits.max_body_bytes, max_file_bytes=limits.max_file_bytes
-        ),
+        started_at=clock.now(),
+        limits=_body_limits(settings),
         metrics=metrics,
     )
     return Parts(engine=engine, services=services, titler=titler)
 
 
-def _worker(settings: Settings, models: Catalogue, clock: SystemClock, points: Points) -> AgentLoop:
-    tools = {tool.spec.name: tool for tool in built_in_tools(_tools(settings))}
-    toolbox = Toolbox(tools, Permission(settings.permissions), points=points)
+def _janitor(settings: Settings, store: Store, clock: SystemClock, points: Points) -> Janitor:
+    after = settings.limits.fold_deltas_days * DAY_SECONDS
+    return Janitor(store, clock, fold_after_seconds=after, points=points)
+
+
+def _body_limits(settings: Settings) -> BodyLimits:
+    limits = settings.limits
+    return BodyLimits(max_body_bytes=limits.max_body_bytes, max_file_bytes=limits.max_file_bytes)
+
+
+def _steward(settings: Settings, models: Catalogue, mask: logs.Mask) -> Steward:
+    keys = {"model": "default_model", "titles": "titles", "permissions": "permission_default"}
+    return Steward(
+        SettingsFile(settings.data / SETTINGS_FILE),
+        models,
+        models,
+        {tool.spec.name: tool for tool in built_in_tools(_tools(settings))},
+        configured=Preferences(
+            default_model=settings.model or None,
+            titles=settings.titles,
+            permission_default=Permission(settings.permissions),
+        ),
+        fixed={keys[key]: source for key, source in settings.fixed.items() if key in keys},
+        on_secret=lambda secret: mask.learn(Secret(secret)),
+    )
+
+
+def _worker(
+    settings: Settings, models: Catalogue, steward: Steward, clock: SystemClock, points: Points
+) -> AgentLoop:
+    toolbox = Toolbox(steward.tools, steward, points=points)
     limits = Limits(
         steps=settings.limits.steps,
         loop_repeats=settings.limits.loop_repeats,
@@ -251,6 +298,7 @@ def _catalogue(settings: Settings) -> CatalogueConfig:
         models_dir=settings.data / "models",
         embedded=settings.embedded.enabled,
         embedded_idle_seconds=settings.embedded.idle_seconds,
+        limits=limits,
     )
 
 
@@ -270,6 +318,7 @@ def _provider(provider: ProviderSettings, limits: ProviderLimits) -> ProviderCon
             for model in provider.models
         ),
         limits=limits,
+        source=provider.source,
     )
 
 

@@ -25,7 +25,7 @@ class OneTalk:
         self._talk = talk
 
     async def background(self, session_id: SessionId) -> Background:
-        return Background(summary=None, messages=tuple(self._talk.messages))
+        return Background(summary=None, messages=tuple(self._talk.messages), head=0)
 
 
 async def titled(answer: str, talk: Talk | None = None) -> tuple[str | None, Scripted]:
@@ -76,9 +76,9 @@ async def test_a_summary_costs_what_it_costs() -> None:
 
 def test_a_run_under_way_can_do_without_all_before_its_prompt() -> None:
     talk = Talk().user("One").answer(text("1")).user("Two").answer(text("2"))
-    found = old_messages(Background(summary=None, messages=tuple(talk.messages)))
+    found = old_messages(Background(summary=None, messages=tuple(talk.messages), head=0))
     assert [message.text() for message in found] == ["One", "1"]
-    assert old_messages(Background(summary=None, messages=())) == ()
+    assert old_messages(Background(summary=None, messages=(), head=0)) == ()
 
 
 def test_room_is_left_for_the_answer() -> None:

@@ -4,8 +4,9 @@ import pytest
 
 from tenuto.core.error import NotFound
 from tenuto.core.message import Message
-from tenuto.core.value import MessageId
-from tenuto.ports.store import Store
+from tenuto.core.session import DEFAULT_WORKSPACE
+from tenuto.core.value import MessageId, StreamId
+from tenuto.ports.store import SessionQuery, Store
 from tests.conformance.life import Life
 
 pytestmark = pytest.mark.anyio
@@ -38,3 +39,50 @@ async def test_a_page_before_a_message_that_is_not_there_is_not_found(store: Sto
     await life.turn("question", "answer")
     with pytest.raises(NotFound):
         await store.messages(life.id, limit=5, before=MessageId("msg_of_nobody"))
+
+
+async def test_a_bounded_snapshot_has_the_newest_messages_and_says_that_there_are_more(
+    store: Store,
+) -> None:
+    life = await Life.begin(store)
+    for n in range(3):
+        await life.turn(f"question {n}", f"answer {n}")
+    whole = await store.snapshot(life.id)
+    assert (len(whole.messages), whole.more) == (6, False)
+    for most, more in [(1, True), (5, True), (6, False), (7, False)]:
+        bounded = await store.snapshot(life.id, most_messages=most)
+        assert (bounded.messages, bounded.more) == (whole.messages[-most:], more)
+        assert (bounded.session, bounded.runs) == (whole.session, whole.runs)
+
+
+async def test_a_snapshot_tells_the_order_of_the_queue(store: Store) -> None:
+    life = await Life.begin(store)
+    await life.accept("the active one")
+    await life.start()
+    first, second = await life.accept("first"), await life.accept("second")
+    assert (await store.snapshot(life.id)).queue == (first.id, second.id)
+    await life.withdraw(first.id)
+    assert (await store.snapshot(life.id)).queue == (second.id,)
+
+
+async def test_a_snapshot_tells_what_was_compacted_until_it_is_undone(store: Store) -> None:
+    life = await Life.begin(store)
+    await life.turn("question", "answer")
+    through = (await store.snapshot(life.id)).messages[-1].id
+    await life.compact(through, "They talked.")
+    await life.turn("more", "answer")
+    (told,) = (await store.snapshot(life.id)).compactions
+    assert (told.through_message_id, told.summary) == (through, "They talked.")
+    await life.undo()
+    await life.undo()
+    assert (await store.snapshot(life.id)).compactions == ()
+
+
+async def test_a_page_of_sessions_says_where_the_workspaces_log_was(store: Store) -> None:
+    life = await Life.begin(store)
+    await life.turn("question", "answer")
+    here = DEFAULT_WORKSPACE
+    page = await store.sessions(SessionQuery(workspace_id=here))
+    log = await store.read(StreamId(here), after=0, limit=100)
+    assert page.head == log.head > 0
+    assert (await store.sessions(SessionQuery())).head is None

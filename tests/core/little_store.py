@@ -53,8 +53,13 @@ class LittleStore:
     """A session, its rows and its log. Every step is a millisecond later than the one before."""
 
     def __init__(self, **fields: Any) -> None:
-        known = {"workspace_id": DEFAULT_WORKSPACE, "created_at": START, "updated_at": START}
-        self.session = Session(id=SessionId("ses_1"), **{**known, **fields})
+        known = {
+            "id": SessionId("ses_1"),
+            "workspace_id": DEFAULT_WORKSPACE,
+            "created_at": START,
+            "updated_at": START,
+        }
+        self.session = Session(**{**known, **fields})
         self.control = Control()
         self.runs: dict[RunId, Run] = {}
         self.approvals: dict[ApprovalId, Approval] = {}
@@ -86,11 +91,15 @@ class LittleStore:
                 Outline(id=m.id, role=m.role, run_id=m.run_id) for m in self.messages.values()
             ),
             last_run=kept[0] if kept else None,
+            runs=tuple(newest),
         )
 
     def commit(self, decide: Decide[T]) -> T:
-        change: Change[T] = decide(self.desk())
+        return self.keep(decide(self.desk()))
+
+    def keep(self, change: Change[T]) -> T:
         self._store(change.events)
+        self.runs |= {run.id: run for run in change.revealed}
         for message in change.finished:
             self.messages[message.id] = message
         self.control = change.control

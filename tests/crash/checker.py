@@ -22,6 +22,7 @@ LOOK_SECONDS = 0.01
 RECOVERY = timedelta(seconds=2)
 """The contract allows five seconds from the start; a server with one file recovers before it is
 ready, so this is long."""
+KINDS = {"ses": "sessions", "wsp": "workspaces", "cmp": "comparisons"}
 COVERED = {"user", "replaced", "disconnect"}
 """Why a run that a cancel covered may have been cancelled: the first cause stays."""
 
@@ -48,6 +49,7 @@ class Checker:
         self._check_cancels()
         await self._check_changes()
         await self._check_deleted()
+        await self._check_votes()
         await self._check_approvals()
         self._check_tools()
         await self._check_repeats()
@@ -56,6 +58,8 @@ class Checker:
     def _sessions(self) -> list[str]:
         made = self._record.good("POST", "/api/sessions")
         ids = [a.body["id"] for a in made if a.path == "/api/sessions" or a.path.endswith("/fork")]
+        for answer in self._record.good("POST", "/api/comparisons"):
+            ids += [pane["session_id"] for pane in answer.body.get("panes", ())]
         return [i for i in dict.fromkeys(ids) if i not in self._record.deleted]
 
     async def _check_workspace_log(self) -> None:
@@ -81,9 +85,11 @@ class Checker:
     def _check_accepted(self) -> None:
         """Accepted is answered: what got a 202 is in the log once, and ended once."""
         for answer in self._record.good("POST", "/"):
-            if answer.status == 202 and answer.body["session_id"] not in self._record.deleted:
-                log = self._logs[answer.body["session_id"]]
-                kinds = [e["type"] for e in log if e["run_id"] == answer.body["id"]]
+            for run in _accepted_by(answer):
+                if run["session_id"] in self._record.deleted:
+                    continue
+                log = self._logs[run["session_id"]]
+                kinds = [e["type"] for e in log if e["run_id"] == run["id"]]
                 assert kinds.count("run.accepted") == 1, (answer, kinds)
                 assert kinds.count("run.finished") == 1, (answer, kinds)
         accepted = Counter(
@@ -156,13 +162,30 @@ class Checker:
 
     async def _check_deleted(self) -> None:
         for gone in self._record.deleted:
-            kind = "sessions" if gone.startswith("ses_") else "workspaces"
-            found = await self._api.call("GET", f"/api/{kind}/{gone}")
+            found = await self._api.call("GET", f"/api/{KINDS[gone.partition('_')[0]]}/{gone}")
             assert found.status == 404, found
         for answer in self._record.good("POST", "/runs"):
-            if answer.body["session_id"] in self._record.deleted:
-                found = await self._api.call("GET", f"/api/runs/{answer.body['id']}")
-                assert found.status == 404, found
+            for run in _accepted_by(answer):
+                if run["session_id"] in self._record.deleted:
+                    found = await self._api.call("GET", f"/api/runs/{run['id']}")
+                    assert found.status == 404, found
+
+    async def _check_votes(self) -> None:
+        """An answered vote stays, and a vote shows every pane's model or none."""
+        found = (await self._api.get("/api/comparisons"))["comparisons"]
+        for comparison in found:
+            for pane in comparison["panes"]:
+                session = await self._api.get(f"/api/sessions/{pane['session_id']}")
+                runs = (await self._api.get(f"/api/sessions/{pane['session_id']}/runs"))["runs"]
+                told = {session["model"], *(run["model"] for run in runs)}
+                assert told == {pane["model"]}, (comparison, told)
+                assert (pane["model"] is not None) == comparison["voted"], comparison
+        by_id = {comparison["id"]: comparison for comparison in found}
+        for answer in self._record.good("POST", "/vote"):
+            assert by_id[answer.body["id"]]["winner"] == answer.body["winner"], answer
+        for answer in self._record.good("POST", "/keep"):
+            listed = (await self._api.get("/api/sessions?limit=200"))["sessions"]
+            assert answer.body["id"] in {session["id"] for session in listed}, answer
 
     async def _check_approvals(self) -> None:
         """Every question has its answer, and an answer that was taken stays."""
@@ -197,7 +220,7 @@ class Checker:
     async def _check_repeats(self) -> None:
         """The same key and body give the first answer again, and do nothing."""
         for answer in list(self._record.answers):
-            gone = _session_of(answer) in self._record.deleted
+            gone = _owner_of(answer) in self._record.deleted
             if not answer.good or answer.key is None or answer.sent is None or gone:
                 continue
             if isinstance(answer.body, dict) and answer.body.get("id") in self._record.deleted:
@@ -231,12 +254,22 @@ def _run_of(answer: Answer) -> Json | None:
     return found if "accept_number" in found else None
 
 
-def _session_of(answer: Answer) -> str | None:
-    return answer.path.split("/")[3] if answer.path.startswith("/api/sessions/") else None
+def _accepted_by(answer: Answer) -> list[Json]:
+    """The runs that this answer says were accepted."""
+    if answer.status != 202:
+        return []
+    runs: list[Json] = answer.body.get("runs", [answer.body])
+    return runs
+
+
+def _owner_of(answer: Answer) -> str | None:
+    """The session or comparison that was asked."""
+    owned = answer.path.startswith(("/api/sessions/", "/api/comparisons/"))
+    return answer.path.split("/")[3] if owned else None
 
 
 def _id_of(body: Any) -> Any:
-    return body.get("id") or body["run"]["id"]
+    return body.get("id") or [run["id"] for run in body.get("runs", [body.get("run")])]
 
 
 async def until(true: Callable[[], Awaitable[bool]], else_say: str) -> None:

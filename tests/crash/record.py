@@ -33,7 +33,7 @@ class Record:
     asked: Counter[str] = field(default_factory=Counter)
     """How often each text was meant to be accepted."""
     deleted: set[str] = field(default_factory=set)
-    """Sessions and workspaces whose deletion was answered."""
+    """Sessions, workspaces and comparisons whose deletion was answered."""
     doomed: set[str] = field(default_factory=set)
     """Sessions whose deletion was asked for, answered or not."""
     complaints: list[str] = field(default_factory=list)

@@ -38,6 +38,7 @@ class Scenario:
             self.listener,
             self.historian,
             self.mover,
+            self.comparer,
         )
         self.follow(DEFAULT, "default")
         async with anyio.create_task_group() as group:
@@ -237,6 +238,36 @@ class Scenario:
         talk = await self.talk(workspace=made["id"], title="Move")
         await talk.speaks(await talk.prompt("move one: endless"))
         await self._delete(path, made["id"], talk.id)
+
+    async def comparer(self) -> None:
+        """Blind panes: a vote in the middle of answers, one pane kept; others asked and removed."""
+        body = {"models": ["openai/test-model"] * 2}
+        made = await self._caller.create("/api/comparisons", body)
+        if made is not None:
+            path = f"/api/comparisons/{made['id']}"
+            first, second = (self._talk({"id": pane["session_id"]}) for pane in made["panes"])
+            done = await first.prompt("pane one: say")
+            under_way = await second.prompt("pane two: gate")
+            await first.settled(done)
+            await second.speaks(under_way)
+            await self._caller.create(f"{path}/vote", {"winner": 0})
+            await self._caller.ask("POST", f"{path}/keep", {"index": 0})
+            self._gates.open("pane two")
+            await second.settled(under_way)
+            await first.settled(await first.prompt("pane three: say"))
+        await self._forgotten(await self._caller.create("/api/comparisons", body))
+
+    async def _forgotten(self, made: Json | None) -> None:
+        """A comparison that is removed while its panes speak."""
+        if made is None:
+            return
+        path = f"/api/comparisons/{made['id']}"
+        talks = [self._talk({"id": pane["session_id"]}) for pane in made["panes"]]
+        self._caller.record.asked["pane four: endless"] += len(talks)
+        asked = await self._caller.create(f"{path}/runs", {"input": "pane four: endless"})
+        for talk, run in zip(talks, asked["runs"] if asked else (), strict=False):
+            await talk.speaks(run)
+        await self._delete(path, made["id"], *(talk.id for talk in talks))
 
     async def _delete(self, path: str, *ids: str) -> None:
         """Remove it for good; an answer that was lost may have been its 204."""

@@ -60,6 +60,22 @@ def test_a_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path)
     assert (mixed.host, mixed.port, mixed.drain, mixed.limits.steps) == ("flag", 2, 1, 2)
 
 
+def test_what_a_flag_or_a_variable_gave_is_fixed(tmp_path: Path) -> None:
+    file = 'model = "a/b"\ntitles = true\npermissions = "deny"\n'
+    environ = {"TENUTO_TITLES": "off", "TENUTO_PERMISSIONS": ""}
+    mixed = settings(tmp_path, file=file, environ=environ, flags={"model": "c/d", "port": None})
+    assert mixed.fixed == {"model": "--model", "titles": "TENUTO_TITLES"}
+
+
+def test_a_provider_knows_where_it_comes_from(tmp_path: Path) -> None:
+    file = '[[providers]]\nname = "lab"\nkind = "openai"\n'
+    both = settings(tmp_path, file=file, environ={"ANTHROPIC_API_KEY": "k"})
+    assert [(p.name, p.source) for p in both.providers] == [
+        ("lab", "file"),
+        ("anthropic", "environment"),
+    ]
+
+
 def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
     assert settings(tmp_path, environ={"TENUTO_PORT": "", "TENUTO_TOKEN": ""}).port == 8383
 

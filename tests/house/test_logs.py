@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tenuto.config import Log, LogFormat, LogLevel, Secret, Settings
-from tenuto.logs import configure
+from tenuto.logs import Mask, configure
 
 SECRET = "open-sesame-1234"
 
@@ -140,3 +140,10 @@ def test_the_web_servers_errors_come_through_and_its_access_log_does_not(start: 
     logging.getLogger("uvicorn.access").error("GET /login")
     logging.getLogger("uvicorn.error").error("broken")
     assert [json.loads(line)["event"] for line in stream.getvalue().splitlines()] == ["broken"]
+
+
+def test_a_secret_that_is_learnt_later_is_masked_too() -> None:
+    mask = Mask([Secret(SECRET)])
+    assert mask("later-secret") == "later-secret"
+    mask.learn(Secret("later-secret"), Secret(""))
+    assert mask(f"{SECRET} and later-secret and more") == "*** and *** and more"

@@ -11,6 +11,7 @@ from tenuto.agent.providers import catalogue as catalogue_module
 from tenuto.agent.providers.catalogue import Catalogue, CatalogueConfig
 from tenuto.agent.providers.setting import Limits, ModelSetting, ProviderConfig
 from tenuto.core.error import ModelNotFound
+from tenuto.core.provider import KeptProvider, ProviderKind
 from tests.providers.asking import REQUEST, Hearing, texts
 from tests.support.model_server import ModelServer, answer
 
@@ -185,4 +186,59 @@ async def test_the_usual_local_servers_are_looked_for(tmp_path: Path) -> None:
         ("ollama", "http://127.0.0.1:11434/v1"),
         ("lmstudio", "http://127.0.0.1:1234/v1"),
         ("llamacpp", "http://127.0.0.1:8080/v1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("offered", "chosen"),
+    [
+        (["zeta", "alpha"], "zeta"),
+        (["gpt-4", "gpt-3.5", "gpt-5.1", "gpt-5", "gpt-5-mini"], "gpt-5.1"),
+        (["claude-opus-9", "claude-sonnet-9", "claude-sonnet-8"], "claude-sonnet-9"),
+        (["openai/gpt-9", "anthropic/claude-3-sonnet"], "anthropic/claude-3-sonnet"),
+        (["gpt-4-0613", "o9"], "gpt-4-0613"),
+    ],
+)
+async def test_the_first_choice_is_a_sensible_one(
+    server: ModelServer, build: Build, offered: list[str], chosen: str
+) -> None:
+    server.models = offered
+    assert (await build(house(server)).list())[1] == f"house/{chosen}"
+
+
+async def test_what_is_put_while_everyone_is_asked_is_not_lost(
+    server: ModelServer, build: Build, silent_url: str
+) -> None:
+    patient = Limits(list_seconds=0.3)
+    silent = ProviderConfig(name="silent", kind="openai", base_url=silent_url, limits=patient)
+    catalogue = build(silent)
+    asking = asyncio.create_task(catalogue.list())
+    await asyncio.sleep(0)
+    catalogue.put(KeptProvider(name="lab", kind=ProviderKind.OPENAI, base_url=server.url))
+    await catalogue.refresh("lab")
+    await asking
+    assert (await catalogue.find("lab/test-model")).id == "lab/test-model"
+    catalogue.remove("lab")
+    with pytest.raises(ModelNotFound):
+        await catalogue.find("lab/test-model")
+
+
+async def test_a_kept_provider_stands_before_a_local_one_and_behind_a_configured_one(
+    server: ModelServer, build: Build, dead_url: str
+) -> None:
+    local = ProviderConfig(name="ollama", kind="openai", base_url=server.url)
+    catalogue = build(house(server), local=(local,))
+    await catalogue.list()
+    for name in ("ollama", "house"):
+        kept = KeptProvider(name=name, kind=ProviderKind.OPENAI, base_url=dead_url)
+        catalogue.put(kept)
+        await catalogue.refresh(name)
+    shown = {s.name: (s.source, s.base_url) for s in catalogue.standings()}
+    assert shown == {"house": ("file", server.url), "ollama": ("settings", dead_url)}
+    catalogue.remove("ollama")
+    catalogue.remove("house")
+    await catalogue.refresh("ollama")
+    assert [(s.name, s.source) for s in catalogue.standings()] == [
+        ("house", "file"),
+        ("ollama", "local"),
     ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tenuto.agent.loop import AgentLoop, Limits
 from tenuto.agent.titles import TitleMaker
 from tenuto.api import sse
+from tenuto.core.permission import Permission
 from tenuto.core.value import NodeId
 from tenuto.engine.bell import Bell
 from tenuto.engine.coordinator import Coordinator
@@ -19,7 +20,7 @@ from tenuto.engine.librarian import Librarian
 from tenuto.engine.rescuer import Rescuer
 from tenuto.engine.tailer import Tailer
 from tenuto.engine.titler import Titler
-from tenuto.engine.toolbox import Permission, Toolbox
+from tenuto.engine.toolbox import Rulebook, Toolbox
 from tenuto.ports.store import Store
 from tests.sim.loop import NODE
 from tests.sim.model import SimModels
@@ -56,7 +57,7 @@ class Node:
     def _build(self, node: NodeId) -> None:
         script, clock, ids, bell = self._world.script, self._world.clock, self._world.ids, Bell()
         models, store = SimModels(self._world), self.store
-        toolbox = Toolbox(sim_tools(self._world), Permission(script.permission))
+        toolbox = Toolbox(sim_tools(self._world), Rulebook(default=Permission(script.permission)))
         loop = AgentLoop(models, toolbox, Limits(steps=4, loop_repeats=3, cost_usd=None), clock)
         driver = Driver(store, loop, clock, ids, node=node, run_seconds=RUN_SECONDS)
         coordinator = Coordinator(store, driver, clock, node=node)

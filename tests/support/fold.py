@@ -51,6 +51,8 @@ class Fold:
             case "approval.requested" | "approval.resolved":
                 self.approvals[event["approval"]["id"]] = event["approval"]
             case "session.updated":
+                for run_id, shown in event["changes"].pop("runs", {}).items():
+                    self.runs[run_id] |= shown
                 self.session |= event["changes"]
             case "session.rewound":
                 for message_id in event["removed"]:

@@ -85,6 +85,8 @@ class RawFrame(NamedTuple):
     id: int
     event: str
     data: dict[str, Any]
+    log: str | None = None
+    """Whose it is, in a stream of many logs."""
 
 
 class StreamEnded(Exception):
@@ -170,6 +172,9 @@ class RawSse:
             return self.frames
 
     def _keep(self, fields: dict[str, str]) -> RawFrame:
-        frame = RawFrame(int(fields["id"]), fields["event"], json.loads(fields["data"]))
+        # Only a log that is not there has no place in it.
+        seq = int(fields["id"] if fields["event"] != "gone" else 0)
+        data = json.loads(fields["data"])
+        frame = RawFrame(seq, fields["event"], data, fields.get("log"))
         self.frames.append(frame)
         return frame

@@ -7,6 +7,7 @@ import anyio
 
 from tenuto.agent import prompts
 from tenuto.agent.asking import ask
+from tenuto.agent.blindfold import Blindfold
 from tenuto.agent.compaction import old_messages, summarise, window_characters
 from tenuto.agent.context import build_turns, files_of, shorten, size_of
 from tenuto.agent.scribe import Scribe
@@ -48,9 +49,11 @@ class AgentLoop:
         self._clock = clock
 
     async def work(self, task: Task) -> Ending:
-        model = await self._models.find(task.run.model)
+        model = await self._models.find(task.model)
         task.price = model.price
         provider = self._models.provider(model)
+        if task.run.model is None:
+            provider = Blindfold(provider)
         if task.run.mode is Mode.COMPACT:
             return await self._compact(task, model, provider)
         repeats = _Repeats(self._limits.loop_repeats)

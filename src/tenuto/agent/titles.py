@@ -24,6 +24,8 @@ class TitleMaker:
 
     async def make(self, session_id: SessionId, run: Run) -> str | None:
         """A title for the conversation so far; None if the model found none."""
+        if run.model is None:
+            return None
         model = await self._models.find(run.model)
         if model.provider == TOO_SMALL:
             return None

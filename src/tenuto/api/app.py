@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,13 +18,15 @@ from tenuto.api.gate import Door, Gate
 from tenuto.api.login import Login
 from tenuto.api.metrics import Metrics
 from tenuto.api.openapi import document
+from tenuto.api.page import Page
 from tenuto.api.services import Services
 from tenuto.ports.points import NOWHERE, Points, Step
 
 log = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "static"
-PAGE_CSP = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
+BUILT_PAGE = Path(__file__).parent / "page"
+DOCS_CSP = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
@@ -39,25 +41,22 @@ def build_app(services: Services, door: Door, *, points: Points = NOWHERE) -> AS
         return Response(described, media_type="application/json")
 
     async def docs(request: Request) -> Response:
-        return FileResponse(STATIC / "docs.html", headers={"Content-Security-Policy": PAGE_CSP})
+        return FileResponse(STATIC / "docs.html", headers={"Content-Security-Policy": DOCS_CSP})
 
-    async def front(request: Request) -> Response:
-        known = request.scope["state"]["known"]
-        return RedirectResponse("/docs" if known else "/login", status_code=303)
-
+    page = Page(BUILT_PAGE)
     router = Router(
         [
             *(_route(endpoint, services, points) for endpoint in routes.ALL),
             Route("/login", Login(door).__call__, methods=["GET", "POST"]),
             Route("/openapi.json", openapi),
             Route("/docs", docs),
-            Route("/", front),
+            *page.routes(),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
         redirect_slashes=False,
         default=_nothing_here,
     )
-    return Outside(Gate(router, door), services.metrics)
+    return Outside(Gate(router, door, open_paths=page.open_paths()), services.metrics)
 
 
 def _route(endpoint: Endpoint, services: Services, points: Points) -> Route:

@@ -10,10 +10,11 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tenuto.api.errors import problem
+from tenuto.api.page import is_page
 from tenuto.core.value import Value
 
 COOKIE = "tenuto"
-OPEN_PATHS = frozenset({"/", "/healthz", "/readyz", "/login"})
+OPEN_PATHS = frozenset({"/healthz", "/readyz", "/login"})
 OPEN_PREFIX = "/static/"
 CORS_HEADERS = b"authorization, content-type, idempotency-key, last-event-id"
 
@@ -50,9 +51,12 @@ class Door(Value):
 
 
 class Gate:
-    def __init__(self, app: ASGIApp, door: Door) -> None:
+    def __init__(
+        self, app: ASGIApp, door: Door, *, open_paths: frozenset[str] = frozenset()
+    ) -> None:
         self._app = app
         self._door = door
+        self._open_paths = OPEN_PATHS | open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -77,12 +81,15 @@ class Gate:
                 await send({"type": "http.response.start", "status": 204, "headers": []})
                 await send({"type": "http.response.body", "body": b""})
                 return
-        if not _is_open(scope["path"]) and not self._is_allowed(headers):
+        if not self._is_open(scope["path"]) and not self._is_allowed(headers):
             detail = "show the token as `Authorization: Bearer TOKEN`, or log in at /login"
             await problem("unauthorized", detail)(scope, receive, send)
             return
         scope.setdefault("state", {})["known"] = self._is_allowed(headers)
         await self._app(scope, receive, send)
+
+    def _is_open(self, path: str) -> bool:
+        return path in self._open_paths or path.startswith(OPEN_PREFIX) or is_page(path)
 
     def _is_allowed(self, headers: Headers) -> bool:
         scheme, _, given = headers.get("authorization", "").partition(" ")
@@ -90,10 +97,6 @@ class Gate:
             return True
         cookie = _cookie(headers.get("cookie", ""))
         return hmac.compare_digest(cookie.encode(), self._door.cookie().encode())
-
-
-def _is_open(path: str) -> bool:
-    return path in OPEN_PATHS or path.startswith(OPEN_PREFIX)
 
 
 def _cookie(header: str) -> str:
@@ -108,7 +111,7 @@ def _with_cors(send: Send, origin: str) -> Send:
     extra = [
         (b"access-control-allow-origin", origin.encode()),
         (b"access-control-allow-credentials", b"true"),
-        (b"access-control-allow-methods", b"GET, POST, PATCH, DELETE"),
+        (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE"),
         (
             b"access-control-allow-headers",
             b"authorization, content-type, idempotency-key, last-event-id",

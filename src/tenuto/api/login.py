@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from collections.abc import Mapping
 from html import escape
 
 from starlette.requests import Request
@@ -9,6 +10,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from tenuto.api.errors import answer_to
 from tenuto.api.gate import COOKIE, Door
+from tenuto.api.page import hidden_field, own_path
 from tenuto.core.error import RateLimited
 
 YEAR_SECONDS = 365 * 24 * 3600
@@ -19,7 +21,7 @@ FORM = """<!doctype html><html lang="en"><meta charset="utf-8">
 <style>body{{font:16px/1.55 system-ui;max-width:26rem;margin:20vh auto;padding:0 1rem}}
 input,button{{font:inherit;padding:.5rem;width:100%;box-sizing:border-box;margin-top:.5rem}}
 @media(prefers-color-scheme:dark){{body{{background:#161618;color:#e8e8ea}}}}</style>
-<h1>Tenuto</h1><form method="post" action="/login">
+<h1>Tenuto</h1><form method="post" action="/login">{then}
 <label>Token<input name="token" type="password" autocomplete="current-password" autofocus
 required></label><button>Log in</button></form>
 <p>{note}</p><p>The token is in the address that the server printed when it started, and in the
@@ -34,17 +36,18 @@ class Login:
 
     async def __call__(self, request: Request) -> Response:
         if request.method == "POST":
-            given = str((await request.form(max_files=0, max_part_size=4096)).get("token", ""))
+            asked: Mapping[str, object] = await request.form(max_files=0, max_part_size=4096)
         else:
-            given = request.query_params.get("token", "")
+            asked = request.query_params
+        given, then = str(asked.get("token", "")), own_path(str(asked.get("next", "")))
         if not given:
-            return self._form("", 200)
+            return self._form("", then, 200)
         if self._is_guessing():
             return answer_to(RateLimited("too many wrong tokens; wait a minute"))
         if not self._door.knows_token(given):
             self._wrong.append(time.monotonic())
-            return self._form("That is not the token.", 401)
-        response = RedirectResponse("/", status_code=303)
+            return self._form("That is not the token.", then, 401)
+        response = RedirectResponse(then, status_code=303)
         response.set_cookie(
             COOKIE, self._door.cookie(), max_age=YEAR_SECONDS, httponly=True, samesite="lax"
         )
@@ -54,6 +57,8 @@ class Login:
         full = len(self._wrong) == WRONG_PER_MINUTE
         return full and time.monotonic() - self._wrong[0] < 60
 
-    def _form(self, note: str, status: int) -> Response:
+    def _form(self, note: str, then: str, status: int) -> Response:
         headers = {"Content-Security-Policy": CSP, "Cache-Control": "no-store"}
-        return HTMLResponse(FORM.format(note=escape(note)), status, headers)
+        return HTMLResponse(
+            FORM.format(note=escape(note), then=hidden_field("next", then)), status, headers
+        )

@@ -16,12 +16,16 @@ REF = "#/components/schemas/{name}"
 MEANING = {
     "after": "The last `seq` seen, or `now` for a snapshot first.",
     "before": "Only messages before this one.",
+    "days": "How many days, today included, 1 to 366; 30 if not given.",
+    "format": "`markdown` (if not given) or `json`.",
     "limit": "How many rows, 1 to 200.",
     "cursor": "`next` of the page before.",
     "q": "Words to look for.",
     "archived": "`true` for archived sessions only.",
+    "messages": "How many messages a snapshot may have, 1 to 1000.",
+    "session": "`ID:CURSOR` of a session, any number of times; the cursor is as `after`.",
     "status": "Only runs with this status.",
-    "workspace": "Only sessions of this workspace.",
+    "workspace": "Only of this workspace.",
 }
 
 
@@ -77,7 +81,7 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
         for name in re.findall(r"{(\w+)}", endpoint.path)
     ]
     found += [
-        {"name": name, "in": "query", "schema": text, "description": MEANING[name]}
+        {"name": name, "in": "query", "schema": text, "description": _meaning(endpoint, name)}
         for name in endpoint.query
     ]
     if "after" in endpoint.query:
@@ -101,12 +105,19 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     return found
 
 
+def _meaning(endpoint: Endpoint, name: str) -> str:
+    many = endpoint.gives == EVENTS and name == "workspace"
+    return "The same for workspaces." if many else MEANING[name]
+
+
 def _answers(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
     good: dict[str, Any] = {"description": "Done"}
     if endpoint.gives == EVENTS:
         good["content"] = {EVENTS: {"schema": {"type": "string"}}}
     elif endpoint.gives is str:
         good["content"] = {"text/plain": {"schema": {"type": "string"}}}
+    elif endpoint.gives is bytes:
+        good["content"] = {"application/octet-stream": {}}
     elif endpoint.gives is not None:
         good["content"] = {"application/json": {"schema": schemas[str(endpoint.gives)]}}
     answers: dict[str, Any] = {str(endpoint.status): good}

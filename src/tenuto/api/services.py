@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from tenuto.api.metrics import Metrics
-from tenuto.core.value import Value
+from tenuto.core.value import Instant, Value
 from tenuto.engine.engine import Engine
+from tenuto.engine.referee import Referee
+from tenuto.engine.steward import Steward
 from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.model import Models
 from tenuto.ports.store import Store
@@ -18,9 +20,12 @@ class BodyLimits(Value):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     engine: Engine
+    referee: Referee
     store: Store
     models: Models
+    steward: Steward
     clock: Clock
     ids: Ids
+    started_at: Instant
     limits: BodyLimits
     metrics: Metrics

@@ -1,5 +1,6 @@
 """Server-sent events: frames, and the response that sends them as they come."""
 
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from contextlib import aclosing
 from typing import Any, Protocol, cast
@@ -35,20 +36,22 @@ class Batches(Protocol):
     def __call__(self, *, push: Push) -> AsyncGenerator[Batch, None]: ...
 
 
-class EventStream:
-    """Sends batches until they end or the client leaves, and notices at once when it does."""
+class LiveAnswer(ABC):
+    """Pours until there is no more or the client leaves, and notices at once when it does."""
 
     def __init__(
         self,
-        open_batches: Batches,
         *,
         on_left: Callable[[], Awaitable[object]] | None = None,
         headers: dict[str, str] | None = None,
     ) -> None:
-        self._open = open_batches
         self._on_left = on_left
         self._headers = [(k.lower().encode(), v.encode()) for k, v in (headers or {}).items()]
         self._left = False
+
+    @abstractmethod
+    async def pour(self, pipe: "Pipe") -> None:
+        """Send all there is to send, as it comes."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send(
@@ -57,12 +60,9 @@ class EventStream:
         if scope["method"] == "HEAD":
             await send({"type": "http.response.body", "body": b""})
             return
-        pipe = _Pipe(send)
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._watch, receive, tasks.cancel_scope)
-            async with aclosing(self._open(push=pipe.push)) as batches:
-                async for batch in batches:
-                    await pipe.send(b"".join(batch.frames))
+            await self.pour(Pipe(send))
             tasks.cancel_scope.cancel()
         if self._left and self._on_left is not None:
             await self._on_left()
@@ -76,12 +76,36 @@ class EventStream:
         scope.cancel()
 
 
-class _Pipe:
+class EventStream(LiveAnswer):
+    """The events of one log."""
+
+    def __init__(
+        self,
+        open_batches: Batches,
+        *,
+        on_left: Callable[[], Awaitable[object]] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(on_left=on_left, headers=headers)
+        self._open = open_batches
+
+    async def pour(self, pipe: "Pipe") -> None:
+        async with aclosing(self._open(push=pipe.push)) as batches:
+            async for batch in batches:
+                await pipe.send(b"".join(batch.frames))
+
+
+class Pipe:
     """Sends bytes, if possible without waking anyone: a task switch costs more than a token."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
         self._stuck: _Stuck | None = None
+
+    @property
+    def stuck(self) -> bool:
+        """Whether something was taken that only `send` can get out."""
+        return self._stuck is not None
 
     def push(self, body: bytes) -> bool:
         """Send now; False if the client is slow, and `send` has to wait for it."""

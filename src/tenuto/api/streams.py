@@ -5,27 +5,39 @@ from functools import partial
 from tenuto.api.call import Call
 from tenuto.api.sse import Batches, snapshot_frame
 from tenuto.core.run import RunStatus
-from tenuto.core.value import RunId, SessionId, StreamId, WorkspaceId
+from tenuto.core.value import RunId, SessionId, StreamId, Value, WorkspaceId
 from tenuto.engine.tailer import Frame
 from tenuto.ports.store import RunQuery, SessionQuery, Snapshot
 
 NO_CURSOR = 0
 
 
-class Viewing:
-    """Opens the streams of one call."""
+class Place(Value):
+    """Where in a log a viewer begins."""
 
-    def __init__(self, call: Call) -> None:
+    cursor: str | None
+    """None: at its beginning."""
+    most_messages: int | None = None
+    """How many a snapshot may tell; None: all."""
+
+
+class Viewing:
+    """Opens the streams of one call, from the cursor that it gives or from `place`."""
+
+    def __init__(self, call: Call, *, place: Place | None = None) -> None:
         self._store = call.to.store
         self._tailer = call.to.engine.tailer
-        self._cursor = call.request.headers.get("last-event-id", call.query("after"))
+        self._place = place or Place(
+            cursor=call.request.headers.get("last-event-id", call.query("after"))
+        )
 
     async def session(self, session_id: SessionId) -> Batches:
         head = (await self._store.session(session_id)).head
         after = self._after(head)
 
         async def take() -> tuple[bytes, int]:
-            return _session_frame(await self._store.snapshot(session_id))
+            most = self._place.most_messages
+            return _session_frame(await self._store.snapshot(session_id, most_messages=most))
 
         return partial(
             self._tailer.follow,
@@ -88,26 +100,28 @@ class Viewing:
 
     def _after(self, head: int) -> int | None:
         """Where to go on; None: the cursor cannot be used, or asks for a snapshot."""
-        if self._cursor is None:
+        cursor = self._place.cursor
+        if cursor is None:
             return NO_CURSOR
-        if not (self._cursor.isascii() and self._cursor.isdecimal()) or len(self._cursor) > 18:
+        if not (cursor.isascii() and cursor.isdecimal()) or len(cursor) > 18:
             return None
-        after = int(self._cursor)
+        after = int(cursor)
         return after if after <= head else None
 
     async def _workspace_snapshot(self, workspace_id: WorkspaceId) -> tuple[bytes, int]:
-        # The head first: what happens while we read comes again as events, and does no harm.
-        page = await self._store.read(StreamId(workspace_id), after=0, limit=1)
-        sessions = await self._store.sessions(SessionQuery(workspace_id=workspace_id, limit=200))
-        ids = {session.id for session in sessions.sessions}
+        # One read for the sessions and the cursor: an event is told here or comes after, never both.
+        page = await self._store.sessions(SessionQuery(workspace_id=workspace_id, limit=200))
+        ids = {session.id for session in page.sessions}
         running = await self._store.runs(RunQuery(status=RunStatus.RUNNING, limit=200))
         queued = await self._store.runs(RunQuery(status=RunStatus.QUEUED, limit=200))
+        head = page.head or 0
         data: dict[str, object] = {
             "workspace": await self._store.workspace(workspace_id),
-            "sessions": sessions.sessions,
+            "sessions": page.sessions,
+            "next": page.next,
             "runs": [r for r in (*running.runs, *queued.runs) if r.session_id in ids],
         }
-        return snapshot_frame(page.head, data), page.head
+        return snapshot_frame(head, data), head
 
 
 def _session_frame(snapshot: Snapshot) -> tuple[bytes, int]:
@@ -118,5 +132,8 @@ def _session_frame(snapshot: Snapshot) -> tuple[bytes, int]:
         "messages": snapshot.messages,
         "runs": snapshot.runs,
         "approvals": snapshot.approvals,
+        "queue": snapshot.queue,
+        "compactions": snapshot.compactions,
+        "more": snapshot.more,
     }
     return snapshot_frame(head, data), head

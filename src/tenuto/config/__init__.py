@@ -2,7 +2,7 @@
 
 from tenuto.config.load import load
 from tenuto.config.mistake import ConfigError
-from tenuto.config.provider import ModelSettings, ProviderKind, ProviderSettings
+from tenuto.config.provider import ModelSettings, ProviderSettings
 from tenuto.config.secret import Secret
 from tenuto.config.settings import (
     Embedded,
@@ -16,6 +16,7 @@ from tenuto.config.settings import (
 )
 from tenuto.config.table import Setting, settings_table
 from tenuto.config.token import ensure_token
+from tenuto.core.provider import ProviderKind
 
 __all__ = [
     "ConfigError",

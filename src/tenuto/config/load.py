@@ -56,7 +56,8 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> 
     providers = file_providers(entries, path.name, environ, mistakes)
     environment = environment_providers(environ, mistakes)
     mistakes.raise_if_any()
-    return _settings(values, with_environment(providers, environment))
+    fixed = {key: one.source for key, one in nearby.items()}
+    return _settings(values, with_environment(providers, environment), fixed)
 
 
 def _given_flags(
@@ -157,7 +158,9 @@ def _database(url: str, given: Given, environ: Mapping[str, str], mistakes: Mist
     return url
 
 
-def _settings(values: Mapping[str, object], providers: tuple[ProviderSettings, ...]) -> Settings:
+def _settings(
+    values: Mapping[str, object], providers: tuple[ProviderSettings, ...], fixed: dict[str, str]
+) -> Settings:
     groups: dict[str, Any] = {
         name: group(
             **{
@@ -169,7 +172,7 @@ def _settings(values: Mapping[str, object], providers: tuple[ProviderSettings, .
         for name, group in GROUPS.items()
     }
     plain: dict[str, Any] = {key: value for key, value in values.items() if "." not in key}
-    return Settings(**plain, **groups, providers=providers)
+    return Settings(**plain, **groups, providers=providers, fixed=fixed)
 
 
 def _default_data(environ: Mapping[str, str]) -> Path:

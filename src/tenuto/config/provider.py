@@ -6,29 +6,17 @@ from typing import Annotated
 from msgspec import Meta
 
 from tenuto.config.secret import Secret
+from tenuto.core.provider import ProviderKind, ProviderSource
 from tenuto.core.value import Value
 from tenuto.ports.model import Price
 
 WITHOUT_SPACES = r"^[!-~]+$"
 
 
-class ProviderKind(StrEnum):
-    """The wire that a provider speaks."""
-
-    OPENAI = "openai"
-    ANTHROPIC = "anthropic"
-
-
 class Capability(StrEnum):
     TOOLS = "tools"
     VISION = "vision"
     REASONING = "reasoning"
-
-
-PUBLIC_URLS = {
-    ProviderKind.OPENAI: "https://api.openai.com/v1",
-    ProviderKind.ANTHROPIC: "https://api.anthropic.com",
-}
 
 
 class ModelSettings(Value):
@@ -56,3 +44,4 @@ class ProviderSettings(Value):
     """None: it wants none, as local servers do."""
     models: tuple[ModelSettings, ...] = ()
     """Empty: the provider lists them itself."""
+    source: ProviderSource = ProviderSource.FILE

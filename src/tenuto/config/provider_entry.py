@@ -9,14 +9,9 @@ from msgspec.structs import replace
 
 from tenuto.config.kind import Field, fields_of, kind_of
 from tenuto.config.mistake import Mistakes
-from tenuto.config.provider import (
-    PUBLIC_URLS,
-    WITHOUT_SPACES,
-    ModelSettings,
-    ProviderKind,
-    ProviderSettings,
-)
+from tenuto.config.provider import WITHOUT_SPACES, ModelSettings, ProviderSettings
 from tenuto.config.secret import Secret
+from tenuto.core.provider import PUBLIC_URLS, ProviderKind, ProviderSource
 from tenuto.core.value import Value
 from tenuto.ports.model import Price
 
@@ -93,7 +88,12 @@ def environment_providers(
             entry["base_url"] = url.strip()
         read = _read_table(entry, ProviderEntry, name, "environment", mistakes)
         if read is not None:
-            made.append(_provider(read, "environment", environ, mistakes))
+            made.append(
+                replace(
+                    _provider(read, "environment", environ, mistakes),
+                    source=ProviderSource.ENVIRONMENT,
+                )
+            )
     return tuple(made)
 
 

@@ -142,7 +142,7 @@ class Settings(Value):
         str,
         Meta(
             description="The model for sessions that name none, as `provider/model`.",
-            extra={"default": "the first one found"},
+            extra={"default": "one of the first provider's"},
         ),
     ] = ""
     titles: Annotated[
@@ -167,6 +167,8 @@ class Settings(Value):
     embedded: Embedded = msgspec.field(default_factory=Embedded)
     log: Log = msgspec.field(default_factory=Log)
     providers: tuple[ProviderSettings, ...] = ()
+    fixed: dict[str, str] = msgspec.field(default_factory=dict)
+    """Keys that a flag or a variable gave, and which: they cannot be changed while it runs."""
 
     @property
     def sqlite_path(self) -> Path | None:

@@ -7,6 +7,7 @@ from tenuto.config.settings import Settings
 from tenuto.core.value import Value
 
 ENV_PREFIX = "TENUTO_"
+NOT_IN_TABLE = ("providers", "fixed")
 
 
 class Setting(Value):
@@ -33,7 +34,7 @@ def settings_table() -> tuple[Setting, ...]:
     """Every setting, in the order in which `settings.py` says them."""
     rows: list[Setting] = []
     for field in fields_of(Settings):
-        if field.name == "providers":
+        if field.name in NOT_IN_TABLE:
             continue
         if isinstance(field.hint, type) and issubclass(field.hint, msgspec.Struct):
             rows += (_row(inner, f"{field.name}.") for inner in fields_of(field.hint))

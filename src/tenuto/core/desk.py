@@ -26,6 +26,8 @@ class Sight(StrEnum):
     """The session, its unfinished runs and its pending approvals: cheap, whatever its length."""
     HISTORY = "history"
     """Also the outline of its transcript and its newest run."""
+    RUNS = "runs"
+    """As `CONTROL`, and every run that it ever had."""
 
 
 class Outline(Value):
@@ -49,6 +51,8 @@ class Desk(Value):
 
     None without `Sight.HISTORY`.
     """
+    runs: tuple[Run, ...] = ()
+    """All runs, newest first; empty without `Sight.RUNS`."""
 
     def held_by(self, fence: Fence) -> Run:
         """The active run, if the holder of `fence` still owns it."""
@@ -69,6 +73,8 @@ class Change(Value, Generic[T_co]):
     result: T_co
     finished: tuple[Message, ...] = ()
     """Each message that a `message.finished` among the events closes, whole."""
+    revealed: tuple[Run, ...] = ()
+    """Each run of which a `session.updated` among the events shows more, whole."""
 
 
 T = TypeVar("T")

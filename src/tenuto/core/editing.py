@@ -8,7 +8,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.error import NotFound, NothingToUndo, NotLast, Outdated, SessionBusy
+from tenuto.core.error import (
+    InvalidInput,
+    NotFound,
+    NothingToUndo,
+    NotLast,
+    Outdated,
+    SessionBusy,
+)
 from tenuto.core.event import (
     Event,
     RunUpdated,
@@ -18,10 +25,12 @@ from tenuto.core.event import (
     SessionUpdated,
 )
 from tenuto.core.message import Message
-from tenuto.core.run import Ending, Reason, Run, RunStatus, WhenBusy
+from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage, WhenBusy
 from tenuto.core.scheduler import Prompt, accept, cancel_session, queued_run, settle
 from tenuto.core.session import Fence, TitleSource
 from tenuto.core.value import MessageId, RunId, Value
+
+KEEPS_ITS_MODEL = "a pane of a comparison keeps its model until it is kept as a session"
 
 
 class QueueEdit(Value):
@@ -79,6 +88,8 @@ def compact(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
 
 def update(desk: Desk, changes: dict[str, Any], moment: Moment) -> Change[None]:
     """Change settings that the user named. A title given here is the user's for good."""
+    if "model" in changes and desk.session.comparison is not None:
+        raise InvalidInput(KEEPS_ITS_MODEL)
     if "title" in changes:
         changes = {**changes, "title_source": TitleSource.USER}
     event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
@@ -87,7 +98,7 @@ def update(desk: Desk, changes: dict[str, Any], moment: Moment) -> Change[None]:
 
 def name(desk: Desk, title: str, moment: Moment) -> Change[None]:
     """Give a generated title, unless the user named the session meanwhile."""
-    if desk.session.title_source is not TitleSource.PROVISIONAL:
+    if desk.session.title_source is not TitleSource.PROVISIONAL or desk.session.comparison:
         return Change(events=(), control=desk.control, result=None)
     changes = {"title": title, "title_source": TitleSource.AUTO}
     event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
@@ -143,13 +154,23 @@ def shut(desk: Desk) -> Change[int]:
     return Change(events=(), control=control, result=control.epoch)
 
 
-def delete(desk: Desk, open_message: Message | None, moment: Moment) -> Change[None]:
-    """End everything as `deleted` and close the log. The driver finds itself fenced."""
+def delete(
+    desk: Desk,
+    open_message: Message | None,
+    moment: Moment,
+    *,
+    used: tuple[RunId, Usage] | None = None,
+) -> Change[None]:
+    """End everything as `deleted` and close the log. The driver finds itself fenced.
+
+    `used` is what a run under way has used: nobody else will say, and it must be paid for.
+    """
     change = cancel_session(desk, Reason.DELETED, moment)
     events, finished, control = change.events, change.finished, change.control
     if desk.active is not None:
         fence = Fence(run_id=desk.active.id, epoch=desk.control.epoch)
-        ending = Ending(status=RunStatus.CANCELLED, reason=Reason.DELETED, usage=desk.active.usage)
+        usage = used[1] if used is not None and used[0] == desk.active.id else desk.active.usage
+        ending = Ending(status=RunStatus.CANCELLED, reason=Reason.DELETED, usage=usage)
         ended = settle(replace(desk, control=control), fence, ending, open_message, moment)
         events, finished = ended.events + events, ended.finished + finished
         control = ended.control

@@ -114,11 +114,14 @@ IN_WORKSPACE = (
     RunAccepted,
     RunStarted,
     RunFinished,
+    ApprovalRequested,
+    ApprovalResolved,
     SessionCreated,
     SessionUpdated,
+    SessionRewound,
     SessionDeleted,
 )
-"""Events that the workspace's log repeats."""
+"""Events that the workspace's log repeats: all that change what a session shows of itself."""
 
 _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)

@@ -1,6 +1,6 @@
 """The fold: events in, transcript out. Live and reload are this one function."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -28,6 +28,8 @@ from tenuto.core.message import Message, Part, ReasoningPart, TextPart, ToolPart
 from tenuto.core.run import Reason, Run
 from tenuto.core.session import Session, SessionState
 from tenuto.core.value import MessageId, PartId, RunId
+
+V = TypeVar("V", Run, Session)
 
 
 class OpenMessage:
@@ -87,11 +89,13 @@ class Transcript:
             case SessionRewound():
                 for message_id in event.removed:
                     self._messages.pop(message_id, None)
+            case SessionUpdated(changes=changes):
+                for run_id, shown in changes.get("runs", {}).items():
+                    self.runs[run_id] = _changed(self.runs[run_id], shown)
             case (
                 ApprovalRequested()
                 | ApprovalResolved()
                 | SessionCreated()
-                | SessionUpdated()
                 | SessionCompacted()
                 | SessionDeleted()
             ):
@@ -149,9 +153,13 @@ def session_after(session: Session, event: Event) -> Session:
 
 
 def _updated(session: Session, changes: dict[str, Any]) -> Session:
-    # `queue` tells viewers the new order; it is kept in the control row.
-    known = {key: value for key, value in changes.items() if key != "queue"}
-    return msgspec.convert({**msgspec.structs.asdict(session), **known}, Session)
+    # `queue` tells viewers the new order; it is kept in the control row. `runs` are rows too.
+    known = {key: value for key, value in changes.items() if key not in ("queue", "runs")}
+    return _changed(session, known)
+
+
+def _changed(value: V, changes: dict[str, Any]) -> V:
+    return msgspec.convert({**msgspec.structs.asdict(value), **changes}, type(value))
 
 
 def _state(session: Session) -> SessionState:

@@ -153,7 +153,8 @@ class Run(Value):
     status: RunStatus
     reason: Reason | None = None
     error: RunError | None = None
-    model: str
+    model: str | None
+    """None: hidden, in a blind pane before the vote."""
     mode: Mode
     when_busy: WhenBusy
     on_disconnect: OnDisconnect

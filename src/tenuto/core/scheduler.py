@@ -62,6 +62,8 @@ class Started(Value):
     run: Run
     session: Session
     fence: Fence
+    model: str
+    """What to ask, also where the run may not say so."""
     message: Message | None
     """The open assistant message; None for a run that writes none (compaction)."""
 
@@ -98,7 +100,7 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         id=prompt.run_id,
         session_id=desk.session.id,
         status=RunStatus.QUEUED,
-        model=prompt.model,
+        model=None if control.veil else prompt.model,
         mode=prompt.mode,
         when_busy=prompt.when_busy,
         on_disconnect=prompt.on_disconnect,
@@ -146,6 +148,7 @@ def start_next(desk: Desk, moment: Moment) -> Change[Started | None]:
         run=run,
         session=desk.session,
         fence=Fence(run_id=run.id, epoch=control.epoch),
+        model=_model(run, control),
         message=answer,
     )
     return Change(events=tuple(events), control=control, result=started)
@@ -219,11 +222,13 @@ def settle(
         events.append(_message_finished(whole, run, ending, moment))
         finished = (replace(whole, finish_reason=ending.finish_reason),)
     events += _withdraw_approvals(desk, run, moment)
+    control = _released(desk.control, run)
+    if control.veil is not None:
+        ending, veil = control.veil.over(run, ending)
+        control = replace(control, veil=veil)
     ended = run.end(ending, moment.now)
     events.append(_run_finished(ended, moment))
-    return Change(
-        events=tuple(events), control=_released(desk.control, run), result=ended, finished=finished
-    )
+    return Change(events=tuple(events), control=control, result=ended, finished=finished)
 
 
 def cancel_session(desk: Desk, reason: Reason, moment: Moment) -> Change[Cancelled]:
@@ -330,6 +335,13 @@ def provisional_title(given: Input) -> str:
             return (title or word[:TITLE_LENGTH]).strip() + "…"
         title = f"{title} {word}".strip()
     return title
+
+
+def _model(run: Run, control: Control) -> str:
+    model = run.model if control.veil is None else control.veil.model
+    if model is None:
+        raise ValueError(f"nobody knows which model run {run.id} is for")
+    return model
 
 
 def _released(control: Control, run: Run) -> Control:

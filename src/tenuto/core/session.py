@@ -5,8 +5,18 @@ from enum import StrEnum
 import msgspec
 
 from tenuto.core.cancel import CancelLedger
-from tenuto.core.run import Usage
-from tenuto.core.value import Instant, MessageId, NodeId, RunId, SessionId, Value, WorkspaceId
+from tenuto.core.run import Mode, Usage
+from tenuto.core.value import (
+    ComparisonId,
+    Instant,
+    MessageId,
+    NodeId,
+    RunId,
+    SessionId,
+    Value,
+    WorkspaceId,
+)
+from tenuto.core.veil import Veil
 
 DEFAULT_WORKSPACE = WorkspaceId("default")
 
@@ -30,6 +40,18 @@ class Workspace(Value):
     created_at: Instant
 
 
+class PaneOf(Value):
+    """The comparison that a session is a pane of."""
+
+    id: ComparisonId
+    index: int
+    label: str
+    mode: Mode
+    """Of prompts that name none."""
+    blind: bool
+    voted: bool = False
+
+
 class Session(Value):
     """What everyone may see of a session. A fold of its log."""
 
@@ -38,7 +60,7 @@ class Session(Value):
     title: str = ""
     title_source: TitleSource = TitleSource.PROVISIONAL
     model: str | None = None
-    """None: the server's default at the time of each prompt."""
+    """None: the server's default at the time of each prompt; in a blind pane, hidden."""
     system: str | None = None
     pinned: bool = False
     archived: bool = False
@@ -52,6 +74,8 @@ class Session(Value):
     queued: int = 0
     waiting_approvals: int = 0
     usage: Usage = msgspec.field(default_factory=Usage)
+    comparison: PaneOf | None = None
+    """None: a session of its own, which lists and searches show."""
 
 
 class Control(Value):
@@ -67,6 +91,8 @@ class Control(Value):
     """The order in which queued runs will start."""
     grants: tuple[str, ...] = ()
     """Tools that the user allowed for the whole session."""
+    veil: Veil | None = None
+    """Over a blind pane until the vote."""
 
 
 class Fence(Value):

@@ -12,6 +12,7 @@ PartId = NewType("PartId", str)
 CallId = NewType("CallId", str)
 ApprovalId = NewType("ApprovalId", str)
 FileId = NewType("FileId", str)
+ComparisonId = NewType("ComparisonId", str)
 NodeId = NewType("NodeId", str)
 StreamId = NewType("StreamId", str)
 """The id of whatever owns a log: a session's or a workspace's."""

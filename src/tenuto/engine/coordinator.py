@@ -12,6 +12,7 @@ import anyio
 from tenuto.core import scheduler
 from tenuto.core.desk import Moment
 from tenuto.core.error import NotFound, StorageTrouble, TenutoError
+from tenuto.core.run import Usage
 from tenuto.core.value import NodeId, RunId, SessionId
 from tenuto.engine.driver import Active, Driver
 from tenuto.ports.clock import Clock
@@ -56,6 +57,13 @@ class Coordinator:
 
     def active_runs(self) -> set[RunId]:
         return {lane.active.started.run.id for lane in self._lanes.values() if lane.active}
+
+    def usage(self, session_id: SessionId) -> tuple[RunId, Usage] | None:
+        """The run under way here and what it has used so far."""
+        lane = self._lanes.get(session_id)
+        if lane is None or lane.active is None or lane.active.task is None:
+            return None
+        return lane.active.started.run.id, lane.active.task.usage()
 
     def look_everywhere(self) -> None:
         """A slow look at everything under way, in case a change went unheard."""

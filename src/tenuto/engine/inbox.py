@@ -10,6 +10,7 @@ from tenuto.core.desk import Decide, Moment, Sight
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import (
     InvalidInput,
+    ModelNotFound,
     NotFound,
     NothingToUndo,
     Outdated,
@@ -19,6 +20,7 @@ from tenuto.core.error import (
 from tenuto.core.message import Message, parts_input
 from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, Reason, Run, WhenBusy
 from tenuto.core.scheduler import Prompt
+from tenuto.core.session import Session
 from tenuto.core.value import (
     ApprovalId,
     MessageId,
@@ -30,7 +32,7 @@ from tenuto.core.value import (
 )
 from tenuto.engine.bell import Bell
 from tenuto.ports.clock import Clock, Ids
-from tenuto.ports.model import Models
+from tenuto.ports.model import Model, Models
 from tenuto.ports.store import Once, Store
 
 log = logging.getLogger(__name__)
@@ -44,7 +46,8 @@ class Draft(Value):
     input: Input
     model: str | None = None
     """None: the session's, else the server's default."""
-    mode: Mode = Mode.AGENT
+    mode: Mode | None = None
+    """None: the comparison's for a pane of one, else an agent."""
     when_busy: WhenBusy = WhenBusy.QUEUE
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
 
@@ -93,8 +96,18 @@ class Inbox:
         log.info("run accepted", extra={"run_id": run.id, "session_id": session_id})
         return run
 
+    async def check(self, session_id: SessionId, draft: Draft) -> None:
+        """Raise what accepting this prompt would raise now; store nothing."""
+        self._must_be_open()
+        await self._checked_prompt(session_id, draft)
+
     async def retry(
-        self, session_id: SessionId, *, model: str | None, once: Once | None = None
+        self,
+        session_id: SessionId,
+        *,
+        model: str | None,
+        on_disconnect: OnDisconnect = OnDisconnect.CONTINUE,
+        once: Once | None = None,
     ) -> Run:
         """Remove the last user message and all after it, and ask the same again."""
         self._must_be_open()
@@ -103,7 +116,7 @@ class Inbox:
             return known
         while True:
             try:
-                return await self._ask_last_again(session_id, model, once)
+                return await self._ask_last_again(session_id, model, on_disconnect, once)
             except Outdated:
                 # Someone undid or asked something meanwhile; now another message is the last.
                 log.info("retrying a retry", extra={"session_id": session_id})
@@ -129,7 +142,8 @@ class Inbox:
         self._must_be_open()
         before = await self._store.run(run_id)
         mode = Mode.AGENT if before.mode is Mode.COMPACT else before.mode
-        draft = Draft(input="", model=before.model, mode=mode)
+        pane = (await self._store.session(before.session_id)).comparison
+        draft = Draft(input="", model=None if pane else before.model, mode=mode)
         prompt = await self._prompt(before.session_id, draft)
         run, _ = await self._store.commit(
             before.session_id,
@@ -216,13 +230,22 @@ class Inbox:
         return run
 
     async def _ask_last_again(
-        self, session_id: SessionId, model: str | None, once: Once | None
+        self,
+        session_id: SessionId,
+        model: str | None,
+        on_disconnect: OnDisconnect,
+        once: Once | None,
     ) -> Run:
         try:
             message = await self._store.user_message(session_id, None)
         except NotFound:
             raise NothingToUndo(f"session {session_id} has no message to ask again") from None
-        draft = Draft(input=parts_input(message), model=model, mode=await self._mode_of(message))
+        draft = Draft(
+            input=parts_input(message),
+            model=model,
+            mode=await self._mode_of(message),
+            on_disconnect=on_disconnect,
+        )
         prompt = await self._checked_prompt(session_id, draft)
         run, _ = await self._store.commit(
             session_id,
@@ -259,15 +282,32 @@ class Inbox:
 
     async def _prompt(self, session_id: SessionId, draft: Draft) -> Prompt:
         session = await self._store.session(session_id)
-        model = await self._models.find(draft.model or session.model)
+        default = session.comparison.mode if session.comparison else Mode.AGENT
         return Prompt(
             run_id=RunId(self._ids.new("run")),
             input=draft.input,
-            model=model.id,
-            mode=draft.mode,
+            model=(await self._model(session, draft.model)).id,
+            mode=draft.mode or default,
             when_busy=draft.when_busy,
             on_disconnect=draft.on_disconnect,
         )
+
+    async def _model(self, session: Session, wanted: str | None) -> Model:
+        if session.comparison is None:
+            return await self._models.find(wanted or session.model)
+        if wanted is not None:
+            # Not even its own: whoever may ask for one after the other finds out which it is.
+            raise InvalidInput(editing.KEEPS_ITS_MODEL)
+        if session.model is not None:
+            return await self._models.find(session.model)
+        veil = (await self._store.control(session.id)).veil
+        if veil is None:
+            # The vote came between our two looks.
+            return await self._models.find((await self._store.session(session.id)).model)
+        try:
+            return await self._models.find(veil.model)
+        except ModelNotFound:
+            raise ModelNotFound("the model of this pane cannot be asked now") from None
 
     async def _checked(self, given: Input) -> Input:
         """The input with its files described by us; a prompt must say or show something."""

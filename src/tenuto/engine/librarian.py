@@ -1,6 +1,8 @@
-"""The librarian keeps sessions and workspaces: makes, copies, renames and removes them."""
+"""The librarian keeps sessions, comparisons and workspaces: makes, copies, renames, removes."""
 
+import contextlib
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -8,16 +10,23 @@ from msgspec.structs import replace
 
 from tenuto.core import editing
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.error import Fenced, Forbidden, NotFound, SessionBusy
+from tenuto.core.error import Conflict, Fenced, Forbidden, NotFound, Outdated, SessionBusy
 from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted
 from tenuto.core.message import Message
 from tenuto.core.run import Usage
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, TitleSource, Workspace
-from tenuto.core.value import MessageId, NodeId, SessionId, Value, WorkspaceId
+from tenuto.core.value import (
+    ComparisonId,
+    MessageId,
+    NodeId,
+    SessionId,
+    Value,
+    WorkspaceId,
+)
 from tenuto.engine.coordinator import Coordinator
 from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.model import Models
-from tenuto.ports.store import Once, SessionQuery, Store
+from tenuto.ports.store import ComparisonQuery, Once, SessionQuery, Store
 
 log = logging.getLogger(__name__)
 
@@ -75,6 +84,9 @@ class Librarian:
         source = await self._store.snapshot(session_id)
         if source.session.active_run is not None or source.session.queued:
             raise SessionBusy(f"session {session_id} is working")
+        pane = source.session.comparison
+        if pane is not None and pane.blind and not pane.voted:
+            raise Conflict("vote first: a blind pane cannot be copied before its model is known")
         messages = _up_to(source.messages, message_id)
         now = self._clock.now()
         fork = replace(
@@ -89,6 +101,7 @@ class Librarian:
             updated_at=now,
             head=0,
             usage=Usage(),
+            comparison=None,
         )
         copies = tuple(self._copy(message, fork.id) for message in messages)
         events = [event for copy in copies for event in self._said(copy)]
@@ -103,9 +116,21 @@ class Librarian:
 
     async def delete(self, session_id: SessionId) -> None:
         """End everything, fence every writer, remove the session; wait until nothing of it runs."""
+        await self._remove(session_id, check=lambda desk: None)
+
+    async def delete_comparison(self, comparison_id: ComparisonId) -> None:
+        """Remove a comparison with its panes, but for those that are sessions of their own."""
+        # The panes first: what a crash leaves is a comparison, and that can be removed again.
+        for session in (await self._store.comparison(comparison_id)).sessions:
+            with contextlib.suppress(NotFound, Outdated):
+                await self._remove(session.id, check=_must_be_pane)
+        await self._store.forget_comparison(comparison_id)
+        log.info("comparison deleted", extra={"comparison_id": comparison_id})
+
+    async def _remove(self, session_id: SessionId, *, check: Callable[[Desk], None]) -> None:
         while True:
             try:
-                await self._delete(session_id)
+                await self._remove_once(session_id, check)
                 break
             except Fenced:
                 # The next run has begun since we stopped the last one.
@@ -114,16 +139,22 @@ class Librarian:
         with anyio.move_on_after(UNWIND_SECONDS):
             await self._coordinator.until_gone(session_id)
 
-    async def _delete(self, session_id: SessionId) -> None:
+    async def _remove_once(self, session_id: SessionId, check: Callable[[Desk], None]) -> None:
+        def shut(desk: Desk) -> Change[int]:
+            check(desk)
+            return editing.shut(desk)
+
+        used = self._coordinator.usage(session_id)
         # First nobody may write, then we look at what is open: it must end as the log has it.
-        epoch, _ = await self._store.commit(session_id, editing.shut)
+        epoch, _ = await self._store.commit(session_id, shut)
         message = await self._store.open_message(session_id)
         moment = Moment(now=self._clock.now(), node=self._node)
 
         def decide(desk: Desk) -> Change[None]:
+            check(desk)
             if desk.control.epoch != epoch:
                 raise Fenced(f"session {session_id} has another writer")
-            return editing.delete(desk, message, moment)
+            return editing.delete(desk, message, moment, used=used)
 
         await self._store.commit(session_id, decide)
 
@@ -152,6 +183,10 @@ class Librarian:
         if workspace_id == DEFAULT_WORKSPACE:
             raise Forbidden("the default workspace cannot be deleted")
         await self._store.workspace(workspace_id)
+        compared = ComparisonQuery(workspace_id=workspace_id, limit=100)
+        while comparisons := (await self._store.comparisons(compared)).comparisons:
+            for found in comparisons:
+                await self.delete_comparison(found.comparison.id)
         for archived in (False, True):
             query = SessionQuery(workspace_id=workspace_id, archived=archived, limit=100)
             while sessions := (await self._store.sessions(query)).sessions:
@@ -183,6 +218,11 @@ class Librarian:
                 finish_reason=message.finish_reason or "end_turn",
             ),
         ]
+
+
+def _must_be_pane(desk: Desk) -> None:
+    if desk.session.comparison is None:
+        raise Outdated(f"session {desk.session.id} was kept meanwhile")
 
 
 def _up_to(messages: tuple[Message, ...], message_id: MessageId | None) -> tuple[Message, ...]:

@@ -120,6 +120,10 @@ class Tailer:
         self._closed = True
         self._bell.ring_all()
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def viewers(self) -> int:
         return sum(recent.viewers for recent in self._recent.values())
 

@@ -50,6 +50,8 @@ class Task:
         self._answered = asyncio.Event()
         self.session = started.session
         self.run: Run = started.run
+        self.model = started.model
+        """What to ask: the run of a blind pane does not say it."""
         self.meter = Meter()
         self.price: Price | None = None
         """What the worker found the model to cost; None: not known."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Protocol
 
 from tenuto.core import editing
@@ -26,11 +27,19 @@ class Maker(Protocol):
 
 class Titler:
     def __init__(
-        self, store: Store, maker: Maker, clock: Clock, *, node: NodeId, points: Points = NOWHERE
+        self,
+        store: Store,
+        maker: Maker,
+        clock: Clock,
+        *,
+        wanted: Callable[[], bool] = lambda: True,
+        node: NodeId,
+        points: Points = NOWHERE,
     ) -> None:
         self._points = points
         self._store = store
         self._maker = maker
+        self._wanted = wanted
         self._clock = clock
         self._node = node
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
@@ -41,7 +50,9 @@ class Titler:
             run.status is RunStatus.COMPLETED
             and run.mode is not Mode.COMPACT
             and session.title_source is TitleSource.PROVISIONAL
+            and session.comparison is None
             and session.id not in self._tasks
+            and self._wanted()
         ):
             task = asyncio.create_task(self._name(session.id, run), name=f"title {session.id}")
             self._tasks[session.id] = task

@@ -3,14 +3,15 @@
 import asyncio
 import logging
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.permission import Permission
+from tenuto.core.value import Value
 from tenuto.engine.task import Task
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.points import NOWHERE, Points, Step
@@ -21,28 +22,41 @@ log = logging.getLogger(__name__)
 PROGRESS_SECONDS = 0.5
 
 
-class Permission(StrEnum):
-    """What happens when a tool wants to change something."""
+class Rules(Protocol):
+    """What each tool may do now; asked before every call."""
 
-    ASK = "ask"
-    ALLOW = "allow"
-    DENY = "deny"
+    def permission(self, tool: Tool) -> Permission: ...
+
+
+class Rulebook(Value):
+    """Rules that stay as they are."""
+
+    default: Permission
+    """For tools that change something; the others are allowed."""
+    by_tool: dict[str, Permission] = msgspec.field(default_factory=dict)
+
+    def permission(self, tool: Tool) -> Permission:
+        usual = self.default if tool.changes else Permission.ALLOW
+        return self.by_tool.get(tool.spec.name, usual)
 
 
 class Toolbox:
     def __init__(
-        self, tools: Mapping[str, Tool], permission: Permission, *, points: Points = NOWHERE
+        self, tools: Mapping[str, Tool], rules: Rules, *, points: Points = NOWHERE
     ) -> None:
         self._points = points
         self._tools = tools
-        self._permission = permission
+        self._rules = rules
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in self._tools.values())
 
     def only_looks(self, part: ToolPart) -> bool:
+        """Whether the call may run beside others: it changes nothing and asks nobody."""
         tool = self._tools.get(part.name)
-        return tool is not None and not tool.changes
+        if tool is None or tool.changes:
+            return False
+        return self._rules.permission(tool) is not Permission.ASK
 
     async def run(self, task: Task, part: ToolPart) -> ToolPart:
         """Do the call and return it as it ended. A failure is its result, never the run's."""
@@ -73,11 +87,13 @@ class Toolbox:
 
     async def _refusal(self, task: Task, tool: Tool, part: ToolPart) -> str | None:
         """Why the call may not be done; None if it may."""
-        if not tool.changes or self._permission is Permission.ALLOW:
-            return None
-        if self._permission is Permission.DENY:
-            return "The server's settings do not allow this tool."
-        return _told(await task.ask(part))
+        match self._rules.permission(tool):
+            case Permission.ALLOW:
+                return None
+            case Permission.DENY:
+                return "The server's settings do not allow this tool."
+            case Permission.ASK:
+                return _told(await task.ask(part))
 
     async def _execute(
         self, task: Task, tool: Tool, part: ToolPart, arguments: dict[str, Any]

@@ -5,18 +5,21 @@ session; the order of a log's numbers is the order of its commits.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from tenuto.core.approval import Approval
-from tenuto.core.desk import Decide, Sight
+from tenuto.core.comparison import Comparison, Verdict
+from tenuto.core.desk import Decide, Desk, Sight
 from tenuto.core.event import Event, Stored
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Fence, Session, Workspace
+from tenuto.core.spending import Spending
 from tenuto.core.value import (
     ApprovalId,
+    ComparisonId,
     FileId,
     Instant,
     MessageId,
@@ -61,6 +64,8 @@ class SessionQuery(Value):
 class SessionPage(Value):
     sessions: tuple[Session, ...]
     next: str | None
+    head: int | None = None
+    """Where the workspace's log was when this was read; None if all of them were asked for."""
 
 
 class RunQuery(Value):
@@ -75,6 +80,13 @@ class RunPage(Value):
     next: str | None
 
 
+class Compaction(Value):
+    """What the model is told instead of all messages up to one."""
+
+    through_message_id: MessageId
+    summary: str
+
+
 class Snapshot(Value):
     """A session as it was at one point of its log."""
 
@@ -85,6 +97,12 @@ class Snapshot(Value):
     """Unfinished runs and the newest hundred, oldest first."""
     approvals: tuple[Approval, ...]
     """Pending ones."""
+    queue: tuple[RunId, ...] = ()
+    """The order in which the queued runs will start."""
+    compactions: tuple[Compaction, ...] = ()
+    """Oldest first."""
+    more: bool = False
+    """Whether there are messages before these."""
 
 
 class MessagePage(Value):
@@ -102,6 +120,30 @@ class Background(Value):
     summary: str | None
     """Of all before `messages`; None if nothing was compacted."""
     messages: tuple[Message, ...]
+    head: int
+    """Of the log that this was read from."""
+
+
+class ComparisonQuery(Value):
+    workspace_id: WorkspaceId | None = None
+    limit: int = 50
+    cursor: str | None = None
+
+
+class Compared(Value):
+    """A comparison and those of its panes' sessions that are still there, in their order."""
+
+    comparison: Comparison
+    sessions: tuple[Session, ...]
+
+
+class ComparedPage(Value):
+    comparisons: tuple[Compared, ...]
+    next: str | None
+
+
+Judge = Callable[[Comparison, Mapping[SessionId, Desk]], Verdict]
+"""Decides about a comparison, seeing the desks (with all runs) of its panes that are there."""
 
 
 class Orphan(Value):
@@ -176,10 +218,13 @@ class Library(Protocol):
     async def control(self, session_id: SessionId) -> Control: ...
 
     async def sessions(self, query: SessionQuery) -> SessionPage:
-        """Pinned or not, newest activity first. `words` are looked for in titles and messages."""
+        """Pinned or not, newest activity first; no panes of comparisons. `words` are looked for
+        in titles and messages."""
 
-    async def snapshot(self, session_id: SessionId) -> Snapshot:
-        """The session and its whole transcript, at one point."""
+    async def snapshot(
+        self, session_id: SessionId, *, most_messages: int | None = None
+    ) -> Snapshot:
+        """The session and its transcript, at one point; if bounded, only its newest messages."""
 
     async def messages(
         self, session_id: SessionId, *, limit: int, before: MessageId | None
@@ -219,7 +264,8 @@ class Library(Protocol):
         """Store a new workspace or a changed one."""
 
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
-        """Remove an empty workspace and its log. SessionBusy if it still has sessions."""
+        """Remove an empty workspace and its log. SessionBusy if it still has sessions or
+        comparisons."""
 
     async def put_file(
         self, info: FileInfo, content: bytes, *, once: Once | None = None
@@ -228,6 +274,41 @@ class Library(Protocol):
     async def file(self, file_id: FileId) -> FileInfo: ...
 
     async def file_content(self, file_id: FileId) -> bytes: ...
+
+
+class Bill(Protocol):
+    async def spending(
+        self, *, since: str, workspace_id: WorkspaceId | None = None
+    ) -> Sequence[Spending]:
+        """What the runs that ended since that day used, by day and model; also of sessions that
+        are gone. Costs what it gives, however many runs there were."""
+
+
+class Comparisons(Protocol):
+    """The one place where a change is of several sessions: those of one comparison, in one
+    workspace. A vote shows all models or none."""
+
+    async def create_comparison(
+        self, comparison: Comparison, *, once: Once | None = None
+    ) -> Comparison:
+        """Store a new comparison with a new session for each pane, all or nothing."""
+
+    async def comparison(self, comparison_id: ComparisonId) -> Compared: ...
+
+    async def comparisons(self, query: ComparisonQuery) -> ComparedPage:
+        """Newest first."""
+
+    async def voted(self) -> Sequence[Comparison]:
+        """All that were voted on, oldest first."""
+
+    async def judge(
+        self, comparison_id: ComparisonId, decide: Judge, *, once: Once | None = None
+    ) -> Comparison:
+        """Decide about a comparison and store the verdict, in its panes' sessions too, all or
+        nothing. What `decide` raises comes out; `once` is as for `Desks.commit`."""
+
+    async def forget_comparison(self, comparison_id: ComparisonId) -> None:
+        """Remove a comparison. SessionBusy if it still has a pane that is not kept."""
 
 
 class Upkeep(Protocol):
@@ -257,5 +338,5 @@ class Upkeep(Protocol):
         older than a day before then; return how many logs went away."""
 
 
-class Store(Log, Desks, Library, Upkeep, Protocol):
+class Store(Log, Desks, Library, Comparisons, Bill, Upkeep, Protocol):
     """All of it. One object per technology, one conformance suite for all."""

@@ -5,6 +5,7 @@ import binascii
 
 import msgspec
 
+from tenuto.core.comparison import Comparison
 from tenuto.core.error import InvalidInput
 from tenuto.core.run import Run
 from tenuto.core.session import Session
@@ -14,6 +15,10 @@ _decoder = msgspec.json.Decoder(tuple[str, str])
 
 def session_cursor(last: Session) -> str:
     return _encode(last.updated_at, last.id)
+
+
+def comparison_cursor(last: Comparison) -> str:
+    return _encode(last.created_at, last.id)
 
 
 def run_cursor(last: Run) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from tenuto.core.error import IdempotencyMismatch
-from tenuto.core.value import Instant, SessionId, Value
+from tenuto.core.value import Instant, Value
 from tenuto.ports.store import Once
 
 KEPT = timedelta(hours=24)
@@ -16,8 +16,8 @@ class Answer(Value):
     """The first result of a request, kept for its repetitions."""
 
     once: Once
-    session_id: SessionId | None
-    """The session that it answers for; None for workspaces and files."""
+    owner: str | None
+    """The id of the session or comparison with which it goes; None for workspaces and files."""
     body: bytes
 
     def again(self, once: Once, kind: Any) -> Any:
@@ -27,8 +27,8 @@ class Answer(Value):
         return msgspec.json.decode(self.body, type=Any if kind is None else kind)
 
 
-def first(once: Once, session_id: SessionId | None, result: object) -> Answer:
-    return Answer(once=once, session_id=session_id, body=msgspec.json.encode(result))
+def first(once: Once, owner: str | None, result: object) -> Answer:
+    return Answer(once=once, owner=owner, body=msgspec.json.encode(result))
 
 
 def forgotten_before(before: Instant) -> Instant:

@@ -31,6 +31,7 @@ from tenuto.core.message import Message
 from tenuto.core.projection import session_after
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Session
+from tenuto.core.spending import Spending, spent
 from tenuto.core.value import ApprovalId, Instant, MessageId, RunId, Value
 
 
@@ -75,27 +76,38 @@ class Plan(Value):
     approvals: tuple[ApprovalRow, ...]
     compactions: tuple[Compaction, ...]
     removed: tuple[MessageId, ...]
+    spent: tuple[Spending, ...]
+    """For the bill of its workspace."""
     deleted_at: Instant | None
     """When the session was deleted; None while it lives."""
 
 
 def plan(
-    session: Session, control: Control, events: Sequence[Event], finished: Sequence[Message]
+    session: Session,
+    control: Control,
+    events: Sequence[Event],
+    finished: Sequence[Message],
+    revealed: Sequence[Run] = (),
 ) -> Plan:
-    """Every event projected to rows, in order; `finished` are the messages that end here."""
+    """Every event projected to rows, in order; `finished` are the messages that end here, and
+    `revealed` the runs of which more is shown."""
     planner = _Planner(session, finished)
     for event in events:
         planner.apply(event)
+    for run in revealed:
+        planner.put(run)
+    after = replace(planner.session, head=planner.head)
     return Plan(
-        session=replace(planner.session, head=planner.head),
+        session=after,
         control=control,
         stored=tuple(planner.stored),
-        shared=_shared(events, deleted=planner.deleted_at),
+        shared=_shared(events, session, after, deleted=planner.deleted_at),
         runs=tuple(planner.runs.values()),
         messages=tuple(planner.messages.values()),
         approvals=tuple(planner.approvals.values()),
         compactions=tuple(planner.compactions),
         removed=tuple(planner.removed),
+        spent=spent([e.run for e in events if isinstance(e, RunFinished)], revealed),
         deleted_at=planner.deleted_at,
     )
 
@@ -121,8 +133,7 @@ class _Planner:
             case RunAccepted(run=run):
                 self.runs[run.id] = RunRow(run=run, accepted=self.head)
             case RunStarted(run=run) | RunUpdated(run=run) | RunFinished(run=run):
-                known = self.runs.get(run.id, RunRow(run=run))
-                self.runs[run.id] = replace(known, run=run)
+                self.put(run)
             case MessageStarted(message=message):
                 self.messages[message.id] = MessageRow(message=message, started=self.head)
             case MessageFinished():
@@ -144,6 +155,10 @@ class _Planner:
             case _:
                 raise TypeError(f"{event!r} does not belong into a session's log")
 
+    def put(self, run: Run) -> None:
+        known = self.runs.get(run.id, RunRow(run=run))
+        self.runs[run.id] = replace(known, run=run)
+
     def _finish(self, event: MessageFinished) -> None:
         whole = self._finished.get(event.message_id)
         if whole is None or whole.finish_reason != event.finish_reason:
@@ -160,7 +175,14 @@ class _Planner:
         self.compactions = [c for c in self.compactions if c.through not in removed]
 
 
-def _shared(events: Sequence[Event], *, deleted: Instant | None) -> tuple[Event, ...]:
+def _shared(
+    events: Sequence[Event], before: Session, after: Session, *, deleted: Instant | None
+) -> tuple[Event, ...]:
+    if after.comparison is not None:
+        # A pane is its comparison's affair: whoever watches the workspace sees none.
+        return ()
+    if before.comparison is not None:
+        return (_created(after, events[-1].at),)
     shared = tuple(event for event in events if isinstance(event, IN_WORKSPACE))
     if deleted is None:
         return shared
@@ -177,5 +199,10 @@ def _shared(events: Sequence[Event], *, deleted: Instant | None) -> tuple[Event,
 def created(plan: Plan) -> Plan:
     """The plan of a new session: its workspace hears of it first."""
     session = plan.session
-    event = SessionCreated(session_id=session.id, at=session.created_at, session=session)
-    return replace(plan, shared=(event, *plan.shared))
+    if session.comparison is not None:
+        return plan
+    return replace(plan, shared=(_created(session, session.created_at), *plan.shared))
+
+
+def _created(session: Session, at: Instant) -> Event:
+    return SessionCreated(session_id=session.id, at=at, session=session)

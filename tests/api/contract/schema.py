@@ -20,6 +20,9 @@ KNOWN = {
     "required",
     "additionalProperties",
     "items",
+    "prefixItems",
+    "minItems",
+    "maxItems",
     "anyOf",
     "discriminator",
     "enum",
@@ -63,7 +66,10 @@ class Document:
             assert _is(value, schema["type"]), f"{where}: {value!r} is no {schema['type']}"
         if isinstance(value, dict):
             self._match_object(value, schema, where)
-        if isinstance(value, list) and "items" in schema:
+        if isinstance(value, list) and "prefixItems" in schema:
+            for item, inner in zip(value, schema["prefixItems"], strict=True):
+                self.match(item, inner, f"{where}[]")
+        elif isinstance(value, list) and "items" in schema:
             for item in value:
                 self.match(item, schema["items"], f"{where}[]")
 

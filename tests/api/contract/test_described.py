@@ -47,6 +47,13 @@ POST /api/sessions/{id}/compact
 GET /api/sessions/{id}/approvals
 POST /api/approvals/{id}
 POST /api/files
+GET /api/files/{id}
+POST /api/comparisons
+GET /api/comparisons/{id}
+POST /api/comparisons/{id}/vote
+POST /api/comparisons/{id}/keep
+GET /api/comparisons/scoreboard
+GET /api/events
 """
 EVENTS = (
     "run.accepted run.started run.updated run.finished message.started part.started part.updated "
@@ -135,6 +142,9 @@ async def test_what_creates_something_takes_a_key(api: Api) -> None:
         "/api/sessions/{id}/compact",
         "/api/runs/{id}/continue",
         "/api/files",
+        "/api/comparisons",
+        "/api/comparisons/{id}/runs",
+        "/api/comparisons/{id}/vote",
     }
 
 

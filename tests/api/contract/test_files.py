@@ -7,6 +7,7 @@ import aiohttp
 import pytest
 
 from tests.api.contract.house import Api, House, Json, open_house, refused
+from tests.support.raw import Answer
 
 pytestmark = pytest.mark.anyio
 
@@ -38,6 +39,44 @@ async def test_an_upload_is_described(api: Api) -> None:
 )
 async def test_a_name_is_only_a_name(api: Api, given: str, kept: str) -> None:
     assert (await uploaded(api, b"x", given, "text/plain"))["name"] == kept
+
+
+async def fetched(house: House, path: str, *, known: bool = True) -> Answer:
+    """The answer with its body as it came."""
+    headers = {"Authorization": f"Bearer {house.server.token}"} if known else {}
+    async with (
+        aiohttp.ClientSession() as http,
+        http.get(house.server.url + path, headers=headers) as response,
+    ):
+        return Answer(response.status, await response.read(), dict(response.headers))
+
+
+async def test_a_picture_is_given_back_to_be_shown(house: House) -> None:
+    info = await uploaded(house.api, PNG, "ünder [1].png", "image/png")
+    answer = await fetched(house, f"/api/files/{info['id']}")
+    assert (answer.status, answer.body) == (200, PNG)
+    assert answer.headers["Content-Type"] == "image/png"
+    said = answer.headers["Content-Disposition"]
+    assert said == "inline; filename*=UTF-8''%C3%BCnder%20%5B1%5D.png"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("media_type", ["text/html", "image/svg+xml", "application/pdf", "x/y"])
+async def test_what_could_hold_a_script_is_only_saved(house: House, media_type: str) -> None:
+    body = b"<script>alert(1)</script>"
+    info = await uploaded(house.api, body, "x.html", media_type)
+    answer = await fetched(house, f"/api/files/{info['id']}")
+    assert answer.body == body
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    assert answer.headers["Content-Disposition"].startswith("attachment;")
+    assert "sandbox" in answer.headers["Content-Security-Policy"]
+
+
+async def test_a_file_is_given_only_to_who_is_known(house: House) -> None:
+    info = await uploaded(house.api, PNG, "x.png", "image/png")
+    assert (await fetched(house, f"/api/files/{info['id']}", known=False)).status == 401
+    assert (await fetched(house, "/api/files/fil_of_nobody")).status == 404
 
 
 async def test_a_text_file_goes_to_the_model_as_text(house: House, session_id: str) -> None:

@@ -88,7 +88,8 @@ export interface Run {
 export interface Message {
   id: string;
   session_id: string;
-  run_id: string;
+  /** null in a fork: no run of that session made the message. */
+  run_id: string | null;
   role: "user" | "assistant";
   parts: Part[];
   finish_reason: string | null;
@@ -117,12 +118,27 @@ export interface Session {
 
 export interface Approval {
   id: string;
+  session_id: string;
   run_id: string;
   call_id: string;
   tool: string;
   input: Record<string, unknown>;
   state: "pending" | "allowed" | "denied" | "cancelled";
   decided_by: string | null;
+  note: string | null;
+}
+
+/** What the model is told instead of all messages up to one. */
+export interface Compaction {
+  through_message_id: string;
+  summary: string;
+}
+
+export interface FileInfo {
+  id: string;
+  name: string;
+  media_type: string;
+  size: number;
 }
 
 export interface Workspace {
@@ -157,7 +173,9 @@ export type Event = Common &
     | { type: "part.delta"; message_id: string; part_id: string; offset: number; text: string }
     | { type: "message.finished"; message_id: string; finish_reason: string }
     | { type: "approval.requested" | "approval.resolved"; approval: Approval }
-    | { type: "session.updated"; changes: Partial<Session> }
+    | { type: "session.updated"; changes: Partial<Session> & { queue?: string[] } }
+    /** Only in the workspace's log: a session's own log begins after it. */
+    | { type: "session.created"; session: Session }
     | { type: "session.rewound"; removed: string[] }
     | { type: "session.deleted" }
     | { type: "session.compacted"; through_message_id: string; summary: string }
@@ -169,6 +187,28 @@ export interface Snapshot {
   session_id: string;
   session: Session;
   messages: Message[];
+  /** Unfinished ones and the newest hundred, oldest first. */
   runs: Run[];
+  /** Pending ones. */
   approvals: Approval[];
+  /** The queued runs, in the order in which they will start. */
+  queue: string[];
+  compactions: Compaction[];
+  /** Whether there are messages before these. */
+  more: boolean;
+}
+
+export interface WorkspaceSnapshot {
+  type: "snapshot";
+  seq: number;
+  workspace: Workspace;
+  sessions: Session[];
+  /** Cursor of the next page of sessions; null: there is none. */
+  next: string | null;
+  runs: Run[];
+}
+
+/** The answer to a stream's frame whose log does not exist (any more). */
+export interface Gone {
+  log: string;
 }

@@ -3,27 +3,38 @@
 import asyncio
 import difflib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import aiohttp
+from msgspec.structs import replace
 
 from tenuto.agent.providers.anthropic import AnthropicProvider
+from tenuto.agent.providers.choice import first_choice
 from tenuto.agent.providers.embedded import EmbeddedProvider
 from tenuto.agent.providers.model_file import Progress
 from tenuto.agent.providers.openai import OpenAIProvider
-from tenuto.agent.providers.setting import Limits, ProviderConfig
+from tenuto.agent.providers.probe import probe
+from tenuto.agent.providers.setting import Limits, ModelSetting, ProviderConfig
 from tenuto.core.error import ModelNotFound
+from tenuto.core.provider import KeptProvider, ProviderKind, ProviderSource, shown
 from tenuto.core.value import Value
 from tenuto.ports.model import Model, Provider, ProviderError
+from tenuto.ports.provider import Embedded, Known, Standing, Tested
 
 FRESH_SECONDS = 60.0
 WAIT_SECONDS = 1.0
 """For a newer list, when there is one that is only old."""
+LOCAL_SOURCE = ProviderSource.LOCAL
 PROBE = Limits(list_connect_seconds=0.3, list_seconds=2.0)
 
 LOCAL = tuple(
-    ProviderConfig(name=name, kind="openai", base_url=f"http://127.0.0.1:{port}/v1", limits=PROBE)
+    ProviderConfig(
+        name=name,
+        kind="openai",
+        base_url=f"http://127.0.0.1:{port}/v1",
+        limits=PROBE,
+    )
     for name, port in (("ollama", 11434), ("lmstudio", 1234), ("llamacpp", 8080))
 )
 """Where the usual local servers listen."""
@@ -32,7 +43,7 @@ LOCAL = tuple(
 class CatalogueConfig(Value):
     providers: tuple[ProviderConfig, ...] = ()
     default_model: str | None = None
-    """None: the first model of the first provider."""
+    """None: one of the first provider's."""
     local: tuple[ProviderConfig, ...] = LOCAL
     """Servers to look for; empty to look for none."""
     models_dir: Path
@@ -40,28 +51,45 @@ class CatalogueConfig(Value):
     embedded: bool = True
     """Whether the embedded model answers when nobody else does."""
     embedded_idle_seconds: float = 600.0
+    limits: Limits = Limits()
+    """For the providers that come later."""
+
+
+class _Entry:
+    """A provider and how it is set."""
+
+    def __init__(self, config: ProviderConfig) -> None:
+        kind = OpenAIProvider if config.kind == "openai" else AnthropicProvider
+        self.config = config
+        self.provider = kind(
+            config.name, config.base_url, config.api_key, limits=config.limits, models=config.models
+        )
 
 
 class _Listing(Value):
     """What one provider offers."""
 
     models: tuple[Model, ...]
-    complete: bool
-    """False if the provider could not say: then it is trusted to know any name."""
+    error: str | None = None
+    """Why the provider could not say: then it is trusted to know any name."""
 
 
 class Catalogue:
-    """Implements `Models`. A dead provider delays nobody beyond its listing's limit."""
+    """Implements `Models` and `Providers`. A dead provider delays nobody beyond its limit."""
 
     def __init__(
         self, config: CatalogueConfig, *, progress: Progress = lambda done, total: None
     ) -> None:
         self._config = config
-        self._configured = {p.name: _provider(p) for p in config.providers}
-        self._local = {p.name: _provider(p) for p in config.local if p.name not in self._configured}
+        self._preferred = config.default_model
+        self._configured = {p.name: _Entry(p) for p in config.providers}
+        self._kept: dict[str, _Entry] = {}
+        self._local = {p.name: _Entry(replace(p, source=LOCAL_SOURCE)) for p in config.local}
+        self._retired: list[_Entry] = []
         self._embedded = EmbeddedProvider(
             config.models_dir, idle_seconds=config.embedded_idle_seconds, progress=progress
         )
+        self._last_resort: Sequence[Model] = ()
         self._listings: dict[str, _Listing] = {}
         self._listed_at: float | None = None
         self._refreshing: asyncio.Task[None] | None = None
@@ -69,14 +97,13 @@ class Catalogue:
     async def list(self) -> tuple[Sequence[Model], str | None]:
         if refreshing := self._refresh_if_old():
             # Without any list there is nothing to give; an old one is better than a long wait.
-            wait = WAIT_SECONDS if self._listings else None
+            wait = None if self._listed_at is None else WAIT_SECONDS
             await asyncio.wait({refreshing}, timeout=wait)
-        models = self._offered()
-        return models, self._default()
+        return self._offered(), self._default()
 
     async def find(self, model_id: str | None) -> Model:
         refreshing = self._refresh_if_old()
-        if refreshing and not self._listings:
+        if refreshing and self._listed_at is None:
             await asyncio.shield(refreshing)
         if found := self._known(model_id or self._default()):
             return found
@@ -86,9 +113,8 @@ class Catalogue:
         raise ModelNotFound(self._advice(model_id))
 
     def provider(self, model: Model) -> Provider:
-        for providers in (self._configured, self._local):
-            if model.provider in providers:
-                return providers[model.provider]
+        if entry := self._present().get(model.provider):
+            return entry.provider
         if model.provider == self._embedded.name:
             return self._embedded
         raise ModelNotFound(f"there is no provider {model.provider!r}")
@@ -97,14 +123,106 @@ class Catalogue:
         if self._refreshing is not None:
             self._refreshing.cancel()
             await asyncio.wait({self._refreshing})
-        for provider in (*self._configured.values(), *self._local.values(), self._embedded):
-            await provider.close()
+        groups = (self._configured.values(), self._kept.values(), self._local.values())
+        for entry in (*(entry for group in groups for entry in group), *self._retired):
+            await entry.provider.close()
+        await self._embedded.close()
+
+    def put(self, provider: KeptProvider) -> None:
+        self._retire(provider.name)
+        self._kept[provider.name] = _Entry(self._config_of(provider))
+
+    def remove(self, name: str) -> None:
+        self._retire(name)
+        self._kept.pop(name, None)
+
+    def _retire(self, name: str) -> None:
+        if name in self._kept:
+            # Not closed before the server is: a run may be in the middle of an answer of it, and
+            # while nobody asks, it holds no connection for long.
+            self._retired.append(self._kept[name])
+        if name not in self._configured:
+            self._listings.pop(name, None)
+
+    def prefer(self, model_id: str | None) -> None:
+        self._preferred = model_id
+
+    def known(self, name: str) -> Known | None:
+        entry = self._present().get(name)
+        if entry is None:
+            return None
+        config = entry.config
+        if config.source is LOCAL_SOURCE and name not in self._listings:
+            return None
+        return Known(
+            kind=ProviderKind(config.kind),
+            base_url=shown(config.base_url),
+            key=config.api_key,
+            source=config.source,
+        )
+
+    def standings(self) -> Sequence[Standing]:
+        return [
+            self._standing(entry.config, self._listings.get(name))
+            for name, entry in self._present().items()
+            if entry.config.source is not LOCAL_SOURCE or name in self._listings
+        ]
+
+    async def refresh(self, name: str | None = None) -> None:
+        if name is not None:
+            await self._ask({n: e for n, e in self._present().items() if n == name})
+            return
+        if self._refreshing is not None:
+            # That one may have asked before there was something new to hear.
+            await asyncio.wait({self._refreshing})
+        await asyncio.shield(self._refresh())
+
+    async def test(self, provider: KeptProvider) -> Tested:
+        return await probe(self._config_of(provider))
+
+    def embedded(self) -> Embedded:
+        return Embedded(available=self._config.embedded, fetched=self._embedded.fetched)
+
+    def _present(self) -> Mapping[str, _Entry]:
+        """Every provider by its name; what is configured comes first, and wins."""
+        return {**self._configured, **_rest(self._kept, self._configured)} | _rest(
+            self._local, {**self._configured, **self._kept}
+        )
+
+    def _config_of(self, provider: KeptProvider) -> ProviderConfig:
+        return ProviderConfig(
+            name=provider.name,
+            kind=provider.kind.value,
+            base_url=provider.base_url,
+            api_key=provider.key,
+            models=tuple(ModelSetting(name=name) for name in provider.models),
+            limits=self._config.limits,
+            source=ProviderSource.SETTINGS,
+        )
+
+    def _standing(self, config: ProviderConfig, listing: _Listing | None) -> Standing:
+        return Standing(
+            name=config.name,
+            kind=ProviderKind(config.kind),
+            base_url=shown(config.base_url),
+            has_key=bool(config.api_key),
+            source=config.source,
+            models=tuple(model.name for model in config.models),
+            offers=len(listing.models) if listing else 0,
+            error=listing.error if listing else None,
+        )
 
     def _offered(self) -> Sequence[Model]:
-        return [model for listing in self._listings.values() for model in listing.models]
+        listed = [self._listings[name] for name in self._present() if name in self._listings]
+        if not listed:
+            return self._last_resort
+        return [model for listing in listed for model in listing.models]
 
     def _default(self) -> str | None:
-        return self._config.default_model or next((m.id for m in self._offered()), None)
+        if self._preferred:
+            return self._preferred
+        chosen = first_choice(self._offered())
+        return chosen.id if chosen else None
 
     def _known(self, model_id: str | None) -> Model | None:
         """None if nobody offers it and nobody is trusted with it."""
@@ -114,13 +232,13 @@ class Catalogue:
             if model.id == model_id:
                 return model
         prefix, _, name = model_id.partition("/")
-        trusted = prefix in self._listings and not self._listings[prefix].complete
-        if not trusted or not name:
+        entry, listing = self._present().get(prefix), self._listings.get(prefix)
+        if entry is None or listing is None or listing.error is None or not name:
             return None
-        return (self._configured | self._local)[prefix].describer.model(name)
+        return entry.provider.describer.model(name)
 
     def _advice(self, model_id: str | None) -> str:
-        wanted = model_id or self._config.default_model
+        wanted = model_id or self._preferred
         if wanted is None:
             return "no provider offers a model now: configure one, or start a local server"
         words = f"there is no model {wanted!r}"
@@ -148,38 +266,36 @@ class Catalogue:
         self._refreshing = None
 
     async def _ask_everyone(self) -> None:
-        configured = [self._ask(provider) for provider in self._configured.values()]
-        local = [self._look_for(provider) for provider in self._local.values()]
-        answers = await asyncio.gather(*configured, *local)
-        names = (*self._configured, *self._local)
-        listings = {n: found for n, found in zip(names, answers, strict=True) if found is not None}
-        if not listings and self._config.embedded:
-            offered = tuple(await self._embedded.models())
-            listings[self._embedded.name] = _Listing(models=offered, complete=True)
-        self._listings = listings
+        if self._config.embedded:
+            self._last_resort = await self._embedded.models()
+        await self._ask(self._present())
         self._listed_at = time.monotonic()
 
-    async def _ask(self, provider: OpenAIProvider | AnthropicProvider) -> _Listing:
-        try:
-            return _Listing(models=tuple(await provider.models()), complete=True)
-        except ProviderError:
-            before = self._listings.get(provider.name)
-            models = before.models if before else tuple(provider.describer.set_by_hand())
-            return _Listing(models=models, complete=False)
+    async def _ask(self, entries: Mapping[str, _Entry]) -> None:
+        answers = await asyncio.gather(*(self._listing(entry) for entry in entries.values()))
+        for (name, entry), listing in zip(entries.items(), answers, strict=True):
+            if self._present().get(name) is not entry:
+                continue  # It was changed or removed meanwhile.
+            if listing is None:
+                self._listings.pop(name, None)
+            else:
+                self._listings[name] = listing
 
-    async def _look_for(self, provider: OpenAIProvider | AnthropicProvider) -> _Listing | None:
-        """None if nothing listens there, or something else does."""
+    async def _listing(self, entry: _Entry) -> _Listing | None:
+        """None for a local server that is not there."""
+        before = self._listings.get(entry.config.name)
+        local = entry.config.source is LOCAL_SOURCE
         try:
-            models = tuple(await provider.models())
+            models = tuple(await entry.provider.models())
         except ProviderError as error:
-            # A local server that is only busy, with a model that fills the machine, is not gone.
-            gone = isinstance(error.__cause__, aiohttp.ClientConnectorError)
-            return None if gone else self._listings.get(provider.name)
-        return _Listing(models=models, complete=True) if models else None
+            if local:
+                # One that is only busy, with a model that fills the machine, is not gone.
+                gone = isinstance(error.__cause__, aiohttp.ClientConnectorError)
+                return None if gone else before
+            known = before.models if before else tuple(entry.provider.describer.set_by_hand())
+            return _Listing(models=known, error=str(error))
+        return None if local and not models else _Listing(models=models)
 
 
-def _provider(config: ProviderConfig) -> OpenAIProvider | AnthropicProvider:
-    kind = OpenAIProvider if config.kind == "openai" else AnthropicProvider
-    return kind(
-        config.name, config.base_url, config.api_key, limits=config.limits, models=config.models
-    )
+def _rest(entries: Mapping[str, _Entry], taken: Mapping[str, _Entry]) -> dict[str, _Entry]:
+    return {name: entry for name, entry in entries.items() if name not in taken}

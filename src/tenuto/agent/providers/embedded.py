@@ -78,6 +78,11 @@ class EmbeddedProvider:
         """Of the child; None while there is none."""
         return self._child.process.pid if self._child and self._child.alive else None
 
+    @property
+    def fetched(self) -> bool:
+        """Whether its file is here, so that it can answer without a network."""
+        return self._file.here
+
     async def models(self) -> Sequence[Model]:
         model = Model(id=f"{NAME}/{MODEL}", name=MODEL, provider=NAME, context_window=WINDOW)
         return [model]

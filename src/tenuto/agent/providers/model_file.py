@@ -48,6 +48,10 @@ class ModelFile:
         self._progress = progress
         self._checked = False
 
+    @property
+    def here(self) -> bool:
+        return self._path.exists()
+
     async def path(self) -> Path:
         """The file, fetched if it is not here yet. Raises ProviderError; a later try may work."""
         if not self._checked or not self._path.exists():

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from tenuto.core.provider import ProviderSource
 from tenuto.core.value import Value
 from tenuto.ports.model import Price
 
@@ -38,3 +39,4 @@ class ProviderConfig(Value):
     """Empty: the server wants none."""
     models: tuple[ModelSetting, ...] = ()
     limits: Limits = Limits()
+    source: ProviderSource = ProviderSource.FILE

@@ -1,15 +1,40 @@
 """The routes, a file for each resource."""
 
 from tenuto.api.endpoint import Endpoint
-from tenuto.api.routes import approvals, files, health, history, models, runs, sessions, workspaces
+from tenuto.api.routes import (
+    about,
+    approvals,
+    comparisons,
+    events,
+    export,
+    files,
+    health,
+    history,
+    models,
+    panes,
+    providers,
+    runs,
+    sessions,
+    settings,
+    usage,
+    workspaces,
+)
 
 ALL: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
+    *about.ENDPOINTS,
     *models.ENDPOINTS,
+    *providers.ENDPOINTS,
+    *settings.ENDPOINTS,
+    *usage.ENDPOINTS,
     *workspaces.ENDPOINTS,
     *sessions.ENDPOINTS,
+    *export.ENDPOINTS,
     *history.ENDPOINTS,
     *runs.ENDPOINTS,
     *approvals.ENDPOINTS,
+    *comparisons.ENDPOINTS,
+    *panes.ENDPOINTS,
     *files.ENDPOINTS,
+    *events.ENDPOINTS,
 )

@@ -19,6 +19,11 @@ async def listing(call: Call) -> ASGIApp:
     return answer(ModelList(models=tuple(models), default=default))
 
 
+async def refresh(call: Call) -> ASGIApp:
+    await call.to.steward.refresh()
+    return await listing(call)
+
+
 ENDPOINTS = (
     Endpoint(
         method="GET",
@@ -26,6 +31,14 @@ ENDPOINTS = (
         handler=listing,
         tag="models",
         summary="All models, and the default one",
+        gives=ModelList,
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/models/refresh",
+        handler=refresh,
+        tag="models",
+        summary="Ask every provider for its models again",
         gives=ModelList,
     ),
 )

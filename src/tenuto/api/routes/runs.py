@@ -21,7 +21,8 @@ from tenuto.ports.store import RunPage, RunQuery
 class PromptBody(Value, forbid_unknown_fields=True):
     input: Input
     model: ModelName | None = None
-    mode: Literal["agent", "chat"] = "agent"
+    mode: Literal["agent", "chat"] | None = None
+    """None: `agent`; in a pane of a comparison, its mode."""
     when_busy: WhenBusy = WhenBusy.QUEUE
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
 
@@ -41,7 +42,7 @@ async def accept(call: Call) -> ASGIApp:
     draft = Draft(
         input=body.input,
         model=body.model,
-        mode=Mode(body.mode),
+        mode=None if body.mode is None else Mode(body.mode),
         when_busy=body.when_busy,
         on_disconnect=body.on_disconnect,
     )

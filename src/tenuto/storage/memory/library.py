@@ -7,9 +7,18 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Session, Workspace
-from tenuto.core.value import ApprovalId, FileId, MessageId, RunId, SessionId, WorkspaceId
+from tenuto.core.value import (
+    ApprovalId,
+    FileId,
+    MessageId,
+    RunId,
+    SessionId,
+    StreamId,
+    WorkspaceId,
+)
 from tenuto.ports.store import (
     Background,
+    Compaction,
     MessagePage,
     RunPage,
     RunQuery,
@@ -42,23 +51,39 @@ class MemoryLibrary:
             for shelf in self._state.shelves.values()
             if query.workspace_id in (None, shelf.session.workspace_id)
             and query.archived == shelf.session.archived
+            and shelf.session.comparison is None
             and (query.words is None or matches(shelf, query.words))
         ]
         found.sort(key=lambda session: (session.updated_at, session.id), reverse=True)
         rest = [s for s in found if start is None or (s.updated_at, s.id) < start]
         page = tuple(rest[: query.limit])
         more = len(rest) > len(page) > 0
-        return SessionPage(sessions=page, next=session_cursor(page[-1]) if more else None)
+        tape = self._state.tapes.get(StreamId(query.workspace_id or ""))
+        return SessionPage(
+            sessions=page,
+            next=session_cursor(page[-1]) if more else None,
+            head=None if tape is None else tape.head,
+        )
 
-    async def snapshot(self, session_id: SessionId) -> Snapshot:
+    async def snapshot(
+        self, session_id: SessionId, *, most_messages: int | None = None
+    ) -> Snapshot:
         shelf = self._state.shelf(session_id)
         runs = sorted(shelf.runs.values(), key=lambda run: run.accept_number)
         recent = {run.id for run in runs[-RECENT_RUNS:]}
+        messages = shelf.transcript(self._state.tape(session_id))
+        first = 0 if most_messages is None else max(0, len(messages) - most_messages)
         return Snapshot(
             session=self._state.session(shelf),
-            messages=shelf.transcript(self._state.tape(session_id)),
+            messages=messages[first:],
             runs=tuple(run for run in runs if run.id in recent or not run.ended),
             approvals=shelf.pending(),
+            queue=shelf.control.queue,
+            compactions=tuple(
+                Compaction(through_message_id=one.through, summary=one.summary)
+                for one in shelf.compactions
+            ),
+            more=first > 0,
         )
 
     async def messages(
@@ -88,11 +113,12 @@ class MemoryLibrary:
     async def background(self, session_id: SessionId) -> Background:
         shelf = self._state.shelf(session_id)
         messages = shelf.transcript(self._state.tape(session_id))
+        head = self._state.session(shelf).head
         if not shelf.compactions:
-            return Background(summary=None, messages=messages)
+            return Background(summary=None, messages=messages, head=head)
         last = shelf.compactions[-1]
-        ids = [message.id for message in messages]
-        return Background(summary=last.summary, messages=messages[ids.index(last.through) + 1 :])
+        since = [message.id for message in messages].index(last.through) + 1
+        return Background(summary=last.summary, messages=messages[since:], head=head)
 
     async def user_message(self, session_id: SessionId, message_id: MessageId | None) -> Message:
         shelf = self._state.shelf(session_id)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.comparison import Comparison
 from tenuto.core.desk import Desk, Outline, Sight
 from tenuto.core.error import Conflict
 from tenuto.core.event import Event, Stored, store_as
@@ -13,8 +14,10 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.run import Mode, Reason, Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
+from tenuto.core.spending import Spending
 from tenuto.core.value import (
     ApprovalId,
+    ComparisonId,
     FileId,
     Instant,
     MessageId,
@@ -94,6 +97,9 @@ class Shelf:
         )
         if sight is Sight.CONTROL:
             return desk
+        if sight is Sight.RUNS:
+            newest = sorted(self.runs.values(), key=lambda run: run.accept_number, reverse=True)
+            return replace(desk, runs=tuple(newest))
         outline = tuple(
             Outline(id=m.id, role=m.role, run_id=m.run_id) for m in self.messages.values()
         )
@@ -154,8 +160,11 @@ class State:
         self.shelves: dict[SessionId, Shelf] = {}
         self.workspaces: dict[WorkspaceId, Workspace] = {}
         self.files: dict[FileId, tuple[FileInfo, bytes]] = {}
+        self.comparisons: dict[ComparisonId, Comparison] = {}
         self.answers: dict[str, Answer] = {}
         self.leases: dict[NodeId, Instant] = {}
+        self.bill: dict[tuple[WorkspaceId, str, str], Spending] = {}
+        """By workspace, day and model."""
 
     def shelf(self, session_id: SessionId) -> Shelf:
         if session_id not in self.shelves:
@@ -176,6 +185,11 @@ class State:
             raise no_such("workspace", workspace_id)
         return self.workspaces[workspace_id]
 
+    def comparison(self, comparison_id: ComparisonId) -> Comparison:
+        if comparison_id not in self.comparisons:
+            raise no_such("comparison", comparison_id)
+        return self.comparisons[comparison_id]
+
     def run(self, run_id: RunId) -> tuple[Shelf, Run]:
         for shelf in self.shelves.values():
             if run_id in shelf.runs:
@@ -190,16 +204,22 @@ class State:
             if status is None or run.status is status
         ]
 
+    def must_be_new(self, session_id: SessionId) -> None:
+        if StreamId(session_id) in self.tapes:
+            raise Conflict(f"there is a session {session_id} already")
+
     def add(self, session: Session) -> Shelf:
-        if StreamId(session.id) in self.tapes:
-            raise Conflict(f"there is a session {session.id} already")
+        self.must_be_new(session.id)
         self.tapes[StreamId(session.id)] = Tape()
         self.shelves[session.id] = Shelf(session)
         return self.shelves[session.id]
 
+    def forget_answers(self, owner: str) -> None:
+        self.answers = {k: a for k, a in self.answers.items() if a.owner != owner}
+
     def remove(self, session: Session, at: Instant) -> None:
         """A deleted session leaves its log, and nothing else."""
         del self.shelves[session.id]
-        self.answers = {k: a for k, a in self.answers.items() if a.session_id != session.id}
+        self.forget_answers(session.id)
         self.tape(session.workspace_id).forget(session.id)
         self.tape(session.id).deleted_at = at

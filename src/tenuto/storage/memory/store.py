@@ -15,6 +15,8 @@ from tenuto.core.session import Control, Fence, Session, Workspace
 from tenuto.core.value import SessionId, StreamId, WorkspaceId
 from tenuto.ports.store import Once, Page, Sink
 from tenuto.storage.appendable import must_be_appendable
+from tenuto.storage.memory.bill import MemoryBill
+from tenuto.storage.memory.comparisons import MemoryComparisons
 from tenuto.storage.memory.library import MemoryLibrary
 from tenuto.storage.memory.shelf import Shelf, Tape
 from tenuto.storage.memory.upkeep import MemoryUpkeep
@@ -24,7 +26,7 @@ from tenuto.storage.plan import Plan, created, plan
 T = TypeVar("T")
 
 
-class MemoryStore(MemoryLibrary, MemoryUpkeep):
+class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryBill, MemoryUpkeep):
     """A whole store in one object. Several engines may share it, each with its own sink.
 
     Every change runs between two checkpoints and has none inside: others may come before it
@@ -103,12 +105,10 @@ class MemoryStore(MemoryLibrary, MemoryUpkeep):
         if once is not None and known is not None:
             return self._again(known, once, Session)
         self._state.workspace(session.workspace_id)
-        planned = created(plan(session, Control(), events, finished))
-        self._state.add(session)
-        self._apply(planned)
-        self._remember(once, session.id, planned.session)
+        made = self._create(session, plan(session, Control(), events, finished))
+        self._remember(once, session.id, made)
         await checkpoint()
-        return planned.session
+        return made
 
     async def put_workspace(self, workspace: Workspace, *, once: Once | None = None) -> Workspace:
         await checkpoint()
@@ -123,7 +123,9 @@ class MemoryStore(MemoryLibrary, MemoryUpkeep):
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
         await checkpoint()
         self._state.workspace(workspace_id)
-        if any(s.session.workspace_id == workspace_id for s in self._state.shelves.values()):
+        sessions = (shelf.session.workspace_id for shelf in self._state.shelves.values())
+        comparisons = (one.workspace_id for one in self._state.comparisons.values())
+        if workspace_id in (*sessions, *comparisons):
             raise SessionBusy(f"workspace {workspace_id} still has sessions")
         del self._state.workspaces[workspace_id]
         del self._state.tapes[StreamId(workspace_id)]
@@ -145,13 +147,20 @@ class MemoryStore(MemoryLibrary, MemoryUpkeep):
         shelf = self._state.shelf(session_id)
         desk = shelf.desk(sight, head=self._state.tape(session_id).head)
         change = decide(desk)
-        planned = plan(desk.session, change.control, change.events, change.finished)
+        planned = plan(
+            desk.session, change.control, change.events, change.finished, change.revealed
+        )
         self._remember(once, session_id, change.result)
         if change.events or change.control != desk.control:
             self._apply(planned)
             for sink in self._sinks:
                 sink.changed(session_id)
         return change.result
+
+    def _create(self, session: Session, planned: Plan) -> Session:
+        self._state.add(session)
+        self._apply(created(planned))
+        return planned.session
 
     def _apply(self, planned: Plan) -> None:
         session = planned.session
@@ -160,6 +169,8 @@ class MemoryStore(MemoryLibrary, MemoryUpkeep):
         self._state.tape(session.id).extend(planned.stored)
         if planned.deleted_at is not None:
             self._state.remove(session, planned.deleted_at)
+        for spending in planned.spent:
+            self._spend(session.workspace_id, spending)
         shared = self._state.tape(session.workspace_id).append(planned.shared)
         self._tell(StreamId(session.id), planned.stored)
         self._tell(StreamId(session.workspace_id), shared)
@@ -176,6 +187,6 @@ class MemoryStore(MemoryLibrary, MemoryUpkeep):
         result: T = known.again(once, kind)
         return result
 
-    def _remember(self, once: Once | None, session_id: SessionId | None, result: Any) -> None:
+    def _remember(self, once: Once | None, owner: str | None, result: Any) -> None:
         if once is not None:
-            self._state.answers[once.key] = first(once, session_id, result)
+            self._state.answers[once.key] = first(once, owner, result)

@@ -4,20 +4,20 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from tenuto.core.desk import Decide, Sight
+from tenuto.core.desk import Change, Decide, Desk, Sight
 from tenuto.core.error import Conflict
 from tenuto.core.event import Event, store_as
 from tenuto.core.message import Message
 from tenuto.core.session import Control, Fence, Session
-from tenuto.core.value import SessionId, StreamId
+from tenuto.core.value import SessionId, StreamId, WorkspaceId
 from tenuto.ports.store import Once, Page
 from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.missing import no_such
 from tenuto.storage.once import Answer, first
-from tenuto.storage.plan import created, plan
+from tenuto.storage.plan import Plan, created, plan
 from tenuto.storage.sqlite.appending import Append
 from tenuto.storage.sqlite.db import Database
-from tenuto.storage.sqlite.projecting import write_plan
+from tenuto.storage.sqlite.projecting import Told, write_plan
 from tenuto.storage.sqlite.rows import desk, encode, stored_events
 from tenuto.storage.sqlite.transaction import Row, Transaction
 from tenuto.storage.sqlite.writer import Written
@@ -96,21 +96,21 @@ def answered(tx: Transaction, once: Once | None) -> Answer | None:
     row = None if once is None else tx.row("answer", key=once.key)
     if once is None or row is None:
         return None
-    digest, at, session_id, body = row
+    digest, at, owner, body = row
     known = Once(key=once.key, digest=digest, at=at)
-    return Answer(once=known, session_id=session_id, body=body)
+    return Answer(once=known, owner=owner, body=body)
 
 
-def remember(tx: Transaction, once: Once | None, session_id: SessionId | None, result: Any) -> None:
+def remember(tx: Transaction, once: Once | None, owner: str | None, result: Any) -> None:
     if once is None:
         return
-    answer = first(once, session_id, result)
+    answer = first(once, owner, result)
     tx.run(
         "put_answer",
         key=once.key,
         digest=once.digest,
         at=once.at,
-        session_id=session_id,
+        owner=owner,
         body=answer.body,
     )
 
@@ -144,7 +144,7 @@ def _commit(
 ) -> Written[tuple[T, int]]:
     laid = desk(tx, session_id, sight)
     change = decide(laid)
-    planned = plan(laid.session, change.control, change.events, change.finished)
+    planned = planned_for(laid, change)
     result = (change.result, planned.session.head)
     if not change.events and change.control == laid.control:
         remember(tx, once, session_id, change.result)
@@ -155,6 +155,10 @@ def _commit(
     return Written(result=result, logs=logs, changed=session_id)
 
 
+def planned_for(laid: Desk, change: Change[Any]) -> Plan:
+    return plan(laid.session, change.control, change.events, change.finished, change.revealed)
+
+
 def _create(
     tx: Transaction,
     session: Session,
@@ -162,18 +166,30 @@ def _create(
     finished: Sequence[Message],
     once: Once | None,
 ) -> Written[Session]:
-    if tx.row("workspace", id=session.workspace_id) is None:
-        raise no_such("workspace", session.workspace_id)
-    if tx.row("session_exists", stream=session.id) is not None:
-        raise Conflict(f"there is a session {session.id} already")
-    planned = created(plan(session, Control(), events, finished))
+    must_have_workspace(tx, session.workspace_id)
+    made, logs = insert_session(tx, plan(session, Control(), events, finished))
+    remember(tx, once, made.id, made)
+    return Written(result=made, logs=logs)
+
+
+def must_have_workspace(tx: Transaction, workspace_id: WorkspaceId) -> None:
+    if tx.row("workspace", id=workspace_id) is None:
+        raise no_such("workspace", workspace_id)
+
+
+def insert_session(tx: Transaction, beginning: Plan) -> tuple[Session, Told]:
+    """A new session with the beginning of its log; and what each log has got."""
+    planned = created(beginning)
     made = planned.session
+    if tx.row("session_exists", stream=made.id) is not None:
+        raise Conflict(f"there is a session {made.id} already")
     tx.run("insert_log", stream=made.id)
     tx.run(
         "insert_session",
         id=made.id,
         workspace_id=made.workspace_id,
         archived=made.archived,
+        comparison_id=made.comparison.id if made.comparison else None,
         updated_at=made.updated_at,
         body=encode(made),
         control=encode(planned.control),
@@ -189,5 +205,4 @@ def _create(
             updated_at=made.updated_at,
         ),
     )
-    remember(tx, once, made.id, made)
-    return Written(result=made, logs=logs)
+    return made, logs

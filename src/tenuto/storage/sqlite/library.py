@@ -9,6 +9,7 @@ from tenuto.core.session import Control, Session
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
 from tenuto.ports.store import (
     Background,
+    Compaction,
     MessagePage,
     RunPage,
     RunQuery,
@@ -35,6 +36,8 @@ from tenuto.storage.sqlite.search import sessions_with
 from tenuto.storage.sqlite.transaction import Row, Transaction
 
 RECENT_RUNS = 100
+FEW = 1_000
+"""Sessions that a search found; past it, enough of them are among the newest."""
 NEWEST = ("\U0010ffff", "")
 """A place after every other: instants are ASCII."""
 
@@ -50,13 +53,18 @@ class SqliteLibrary:
 
     async def sessions(self, query: SessionQuery) -> SessionPage:
         at, id = NEWEST if query.cursor is None else place(query.cursor)
-        rows = await self._db.read(lambda tx: _session_rows(tx, query, at, id))
+        rows, head = await self._db.read(
+            lambda tx: (_session_rows(tx, query, at, id), _workspace_head(tx, query))
+        )
         page = tuple(session_of(row) for row in rows[: query.limit])
         more = len(rows) > len(page) > 0
-        return SessionPage(sessions=page, next=session_cursor(page[-1]) if more else None)
+        next = session_cursor(page[-1]) if more else None
+        return SessionPage(sessions=page, next=next, head=head)
 
-    async def snapshot(self, session_id: SessionId) -> Snapshot:
-        return await self._db.read(lambda tx: _snapshot(tx, session_id))
+    async def snapshot(
+        self, session_id: SessionId, *, most_messages: int | None = None
+    ) -> Snapshot:
+        return await self._db.read(lambda tx: _snapshot(tx, session_id, most_messages))
 
     async def messages(
         self, session_id: SessionId, *, limit: int, before: MessageId | None
@@ -107,17 +115,23 @@ class SqliteLibrary:
 
 
 def _session_rows(tx: Transaction, query: SessionQuery, at: str, id: str) -> list[Row]:
-    found = None if query.words is None else sessions_with(tx, query.words)
     common = {"archived": query.archived, "at": at, "id": id, "limit": query.limit + 1}
+    found = None if query.words is None else sessions_with(tx, query.words)
     if found is not None:
+        how = "sessions_found" if len(found) <= FEW else "sessions_among"
         ids = encode(found).decode()
-        return tx.rows("sessions_with_words", ids=ids, workspace_id=query.workspace_id, **common)
+        return tx.rows(how, ids=ids, workspace_id=query.workspace_id, **common)
     if query.workspace_id is None:
         return tx.rows("sessions_page", **common)
     return tx.rows("sessions_page_of_workspace", workspace_id=query.workspace_id, **common)
 
 
-def _snapshot(tx: Transaction, session_id: SessionId) -> Snapshot:
+def _workspace_head(tx: Transaction, query: SessionQuery) -> int | None:
+    row = None if query.workspace_id is None else tx.row("log", stream=query.workspace_id)
+    return None if row is None else int(row[0])
+
+
+def _snapshot(tx: Transaction, session_id: SessionId, most: int | None) -> Snapshot:
     found = folder(tx, session_id)
     recent = tx.rows("runs_of_session", session_id=session_id, before=FOR_EVER, limit=RECENT_RUNS)
     runs = {run.id: run for run in (decode(body, Run) for (body,) in recent)}
@@ -126,11 +140,22 @@ def _snapshot(tx: Transaction, session_id: SessionId) -> Snapshot:
     for run_id in unfinished:
         if run_id not in runs:
             runs[run_id] = run_of(tx, session_id, run_id)
+    if most is None:
+        messages = transcript(tx, session_id, after=0)
+    else:
+        # One more than asked for tells whether there are older ones.
+        messages = newest(tx, session_id, before=FOR_EVER, limit=most + 1)
     return Snapshot(
         session=found.session,
-        messages=transcript(tx, session_id, after=0),
+        messages=messages if most is None else messages[-most:],
         runs=tuple(sorted(runs.values(), key=lambda run: run.accept_number)),
         approvals=pending(tx, session_id),
+        queue=found.control.queue,
+        compactions=tuple(
+            Compaction(through_message_id=MessageId(through), summary=summary)
+            for through, summary in tx.rows("compactions", session_id=session_id)
+        ),
+        more=most is not None and len(messages) > most,
     )
 
 
@@ -151,10 +176,11 @@ def _messages(
 
 
 def _background(tx: Transaction, session_id: SessionId) -> Background:
-    folder(tx, session_id)
+    head = folder(tx, session_id).session.head
     row = tx.row("last_compaction", session_id=session_id)
     summary, after = (None, 0) if row is None else row
-    return Background(summary=summary, messages=transcript(tx, session_id, after=after))
+    messages = transcript(tx, session_id, after=after)
+    return Background(summary=summary, messages=messages, head=head)
 
 
 def _user_message(tx: Transaction, session_id: SessionId, message_id: MessageId | None) -> Message:

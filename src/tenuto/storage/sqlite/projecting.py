@@ -7,6 +7,7 @@ from tenuto.core.value import SessionId, StreamId
 from tenuto.storage.missing import no_such
 from tenuto.storage.plan import ApprovalRow, MessageRow, Plan, RunRow
 from tenuto.storage.sqlite import search
+from tenuto.storage.sqlite.bill import add_spending
 from tenuto.storage.sqlite.rows import encode
 from tenuto.storage.sqlite.transaction import Transaction
 
@@ -23,6 +24,8 @@ def write_plan(transaction: Transaction, plan: Plan, *, before: Session) -> Told
         _write_rows(transaction, plan, before)
     else:
         _remove_session(transaction, session)
+    for spending in plan.spent:
+        add_spending(transaction, session.workspace_id, spending)
     shared = _share(transaction, session, plan.shared)
     told = ((stream, plan.stored), (StreamId(session.workspace_id), shared))
     return tuple((log, stored) for log, stored in told if stored)
@@ -60,6 +63,7 @@ def _write_rows(transaction: Transaction, plan: Plan, before: Session) -> None:
         id=session.id,
         workspace_id=session.workspace_id,
         archived=session.archived,
+        comparison_id=session.comparison.id if session.comparison else None,
         updated_at=session.updated_at,
         body=encode(session),
         control=encode(plan.control),
@@ -174,8 +178,9 @@ def _share(
 def _remove_session(transaction: Transaction, session: Session) -> None:
     """Everything but the log goes at once; what the workspace's log said of it goes too."""
     search.leave_all(transaction, session.id)
-    for table in ("runs", "messages", "approvals", "compactions", "unfolded", "answers"):
+    for table in ("runs", "messages", "approvals", "compactions", "unfolded"):
         transaction.run(f"delete_{table}", session_id=session.id)
+    transaction.run("delete_answers", owner=session.id)
     transaction.run("delete_session", session_id=session.id)
     workspace = session.workspace_id
     gone = transaction.rows("forget_in_workspace", session_id=session.id, stream=workspace)

@@ -42,12 +42,12 @@ SELECT sessions.body, sessions.control, logs_now.head
 FROM sessions JOIN logs_now ON logs_now.stream = sessions.id WHERE sessions.id = :session_id;
 
 -- name: insert_session
-INSERT INTO sessions (id, workspace_id, archived, updated_at, body, control)
-VALUES (:id, :workspace_id, :archived, :updated_at, :body, :control);
+INSERT INTO sessions (id, workspace_id, archived, comparison_id, updated_at, body, control)
+VALUES (:id, :workspace_id, :archived, :comparison_id, :updated_at, :body, :control);
 
 -- name: update_session
 UPDATE sessions SET workspace_id = :workspace_id, archived = :archived,
-    updated_at = :updated_at, body = :body, control = :control
+    comparison_id = :comparison_id, updated_at = :updated_at, body = :body, control = :control
 WHERE id = :id;
 
 -- name: session_exists
@@ -55,19 +55,32 @@ SELECT 1 FROM logs WHERE stream = :stream;
 
 -- name: sessions_page
 SELECT sessions.body, logs_now.head FROM sessions JOIN logs_now ON logs_now.stream = sessions.id
-WHERE sessions.archived = :archived AND (sessions.updated_at, sessions.id) < (:at, :id)
+WHERE sessions.comparison_id IS NULL AND sessions.archived = :archived
+    AND (sessions.updated_at, sessions.id) < (:at, :id)
 ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
 
 -- name: sessions_page_of_workspace
 SELECT sessions.body, logs_now.head FROM sessions JOIN logs_now ON logs_now.stream = sessions.id
-WHERE sessions.workspace_id = :workspace_id AND sessions.archived = :archived
+WHERE sessions.comparison_id IS NULL
+    AND sessions.workspace_id = :workspace_id AND sessions.archived = :archived
     AND (sessions.updated_at, sessions.id) < (:at, :id)
 ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
 
--- name: sessions_with_words
+-- name: sessions_found
+-- Looks each one up: right while they are few.
+SELECT sessions.body, logs_now.head FROM json_each(:ids) AS found
+CROSS JOIN sessions ON sessions.id = found.value
+JOIN logs_now ON logs_now.stream = sessions.id
+WHERE sessions.comparison_id IS NULL AND sessions.archived = :archived
+    AND (:workspace_id IS NULL OR sessions.workspace_id = :workspace_id)
+    AND (sessions.updated_at, sessions.id) < (:at, :id)
+ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
+
+-- name: sessions_among
+-- Goes through the sessions, newest first, until there are enough: right when most were found.
 SELECT sessions.body, logs_now.head FROM sessions JOIN logs_now ON logs_now.stream = sessions.id
 WHERE sessions.id IN (SELECT value FROM json_each(:ids))
-    AND sessions.archived = :archived
+    AND sessions.comparison_id IS NULL AND sessions.archived = :archived
     AND (:workspace_id IS NULL OR sessions.workspace_id = :workspace_id)
     AND (sessions.updated_at, sessions.id) < (:at, :id)
 ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
@@ -101,7 +114,7 @@ DELETE FROM compactions WHERE session_id = :session_id;
 DELETE FROM unfolded WHERE session_id = :session_id;
 
 -- name: delete_answers
-DELETE FROM answers WHERE session_id = :session_id;
+DELETE FROM answers WHERE owner = :owner;
 
 -- name: forget_in_workspace
 DELETE FROM events WHERE about = :session_id AND stream = :stream RETURNING seq;
@@ -207,6 +220,10 @@ VALUES (:session_id, :seq, :through, :summary);
 -- name: drop_compaction
 DELETE FROM compactions WHERE session_id = :session_id AND through_message_id = :message_id;
 
+-- name: compactions
+SELECT through_message_id, summary FROM compactions
+WHERE session_id = :session_id ORDER BY seq;
+
 -- name: last_compaction
 SELECT compactions.summary, messages.seq FROM compactions
 JOIN messages ON messages.session_id = compactions.session_id
@@ -231,11 +248,11 @@ DELETE FROM search_entries WHERE session_id = :session_id RETURNING id;
 DELETE FROM search WHERE rowid = ?;
 
 -- name: answer
-SELECT digest, at, session_id, body FROM answers WHERE key = :key;
+SELECT digest, at, owner, body FROM answers WHERE key = :key;
 
 -- name: put_answer
-INSERT INTO answers (key, digest, at, session_id, body)
-VALUES (:key, :digest, :at, :session_id, :body);
+INSERT INTO answers (key, digest, at, owner, body)
+VALUES (:key, :digest, :at, :owner, :body);
 
 -- name: forget_answers
 DELETE FROM answers WHERE at < :before;
@@ -254,7 +271,9 @@ INSERT INTO workspaces (id, created_at, body) VALUES (:id, :created_at, :body)
 ON CONFLICT (id) DO UPDATE SET created_at = excluded.created_at, body = excluded.body;
 
 -- name: workspace_has_sessions
-SELECT 1 FROM sessions WHERE workspace_id = :id LIMIT 1;
+SELECT 1 FROM sessions WHERE comparison_id IS NULL AND workspace_id = :id
+UNION ALL SELECT 1 FROM comparisons WHERE workspace_id = :id
+LIMIT 1;
 
 -- name: delete_workspace
 DELETE FROM workspaces WHERE id = :id;
@@ -272,6 +291,55 @@ DELETE FROM events WHERE stream = :stream AND seq <= (
 
 -- name: deleted_logs
 SELECT stream FROM logs WHERE deleted_at < :before ORDER BY deleted_at;
+
+-- name: put_comparison
+INSERT INTO comparisons (id, workspace_id, created_at, voted_at, body)
+VALUES (:id, :workspace_id, :created_at, :voted_at, :body);
+
+-- name: update_comparison
+UPDATE comparisons SET voted_at = :voted_at, body = :body WHERE id = :id;
+
+-- name: comparison
+SELECT body FROM comparisons WHERE id = :id;
+
+-- name: comparisons_page
+SELECT body FROM comparisons WHERE (created_at, id) < (:at, :id)
+ORDER BY created_at DESC, id DESC LIMIT :limit;
+
+-- name: comparisons_page_of_workspace
+SELECT body FROM comparisons WHERE workspace_id = :workspace_id AND (created_at, id) < (:at, :id)
+ORDER BY created_at DESC, id DESC LIMIT :limit;
+
+-- name: comparisons_voted
+SELECT body FROM comparisons WHERE voted_at IS NOT NULL ORDER BY voted_at, id;
+
+-- name: delete_comparison
+DELETE FROM comparisons WHERE id = :id;
+
+-- name: add_usage
+INSERT INTO usage (day, workspace_id, model, runs, input_tokens, output_tokens, reasoning_tokens,
+    exact, cost_usd)
+VALUES (:day, :workspace_id, :model, :runs, :input_tokens, :output_tokens, :reasoning_tokens,
+    :exact, :cost_usd)
+ON CONFLICT (day, workspace_id, model) DO UPDATE SET
+    runs = runs + excluded.runs,
+    input_tokens = input_tokens + excluded.input_tokens,
+    output_tokens = output_tokens + excluded.output_tokens,
+    reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
+    exact = MIN(exact, excluded.exact),
+    cost_usd = CASE WHEN cost_usd IS NULL THEN excluded.cost_usd
+        ELSE cost_usd + COALESCE(excluded.cost_usd, 0) END;
+
+-- name: drop_used_up
+DELETE FROM usage
+WHERE day = :day AND workspace_id = :workspace_id AND model = :model AND runs <= 0;
+
+-- name: usage_since
+SELECT day, model, SUM(runs), SUM(input_tokens), SUM(output_tokens), SUM(reasoning_tokens),
+    MIN(exact), SUM(cost_usd)
+FROM usage
+WHERE day >= :since AND (:workspace_id IS NULL OR workspace_id = :workspace_id)
+GROUP BY day, model ORDER BY day, model;
 
 -- name: put_file
 INSERT INTO files (id, body, content) VALUES (:id, :body, :content);

@@ -7,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tenuto.core.approval import Approval
+from tenuto.core.comparison import Comparison
 from tenuto.core.desk import Desk, Outline, Sight
 from tenuto.core.event import Stored
 from tenuto.core.file import FileInfo
@@ -24,7 +25,7 @@ T = TypeVar("T")
 # once. So all that a row can hold is learnt here, while there is only one.
 _DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
     kind: msgspec.json.Decoder(kind)
-    for kind in (Approval, Control, FileInfo, Message, Run, Session, Workspace)
+    for kind in (Approval, Comparison, Control, FileInfo, Message, Run, Session, Workspace)
 }
 FOR_EVER = 2**62
 """Above every seq and every accept number."""
@@ -76,6 +77,9 @@ def desk(transaction: Transaction, session_id: SessionId, sight: Sight) -> Desk:
     )
     if sight is Sight.CONTROL:
         return laid
+    if sight is Sight.RUNS:
+        rows = transaction.rows("runs_of_session", session_id=session_id, before=FOR_EVER, limit=-1)
+        return replace(laid, runs=tuple(decode(body, Run) for (body,) in rows))
     outline = tuple(
         Outline(id=row[0], role=row[1], run_id=row[2])
         for row in transaction.rows("outline", session_id=session_id)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Sink
+from tenuto.storage.sqlite.bill import SqliteBill
+from tenuto.storage.sqlite.comparisons import SqliteComparisons
 from tenuto.storage.sqlite.db import Database
 from tenuto.storage.sqlite.desks import SqliteDesks
 from tenuto.storage.sqlite.library import SqliteLibrary
@@ -13,7 +15,9 @@ from tenuto.storage.sqlite.shelves import SqliteShelves
 from tenuto.storage.sqlite.upkeep import SqliteUpkeep
 
 
-class SqliteStore(SqliteDesks, SqliteLibrary, SqliteShelves, SqliteUpkeep):
+class SqliteStore(
+    SqliteDesks, SqliteLibrary, SqliteComparisons, SqliteBill, SqliteShelves, SqliteUpkeep
+):
     """Everything in one file, which one server at a time may use."""
 
     def __init__(

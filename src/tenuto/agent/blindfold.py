@@ -1,0 +1,34 @@
+"""The blindfold: a provider whose answers carry no mark of whose they are."""
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+
+from msgspec.structs import replace
+
+from tenuto.core.value import CallId
+from tenuto.ports.model import CallStarted, Model, ModelRequest, Piece, Provider
+
+OURS = CallId("")
+"""The scribe gives a call without an id one of ours."""
+
+
+class Blindfold:
+    """Providers number tool calls each in its own way, so the numbers are left out."""
+
+    def __init__(self, provider: Provider) -> None:
+        self.name = provider.name
+        self._provider = provider
+
+    async def models(self) -> Sequence[Model]:
+        return await self._provider.models()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Piece], None]:
+        async with aclosing(self._provider.stream(request)) as answer:
+            async for pieces in answer:
+                yield [
+                    replace(piece, id=OURS) if isinstance(piece, CallStarted) else piece
+                    for piece in pieces
+                ]
+
+    async def close(self) -> None:
+        await self._provider.close()

@@ -1,0 +1,140 @@
+"""Trying a provider: does it answer, does it take the key, what does it offer."""
+
+import asyncio
+from contextlib import aclosing
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import msgspec
+
+from tenuto.agent.providers.anthropic import VERSION, AnthropicProvider
+from tenuto.agent.providers.description import Describer
+from tenuto.agent.providers.openai import OpenAIProvider
+from tenuto.agent.providers.setting import ProviderConfig
+from tenuto.agent.providers.wire import LOOPBACK
+from tenuto.ports.model import ModelRequest, ProviderError, TextBlock, UserTurn
+from tenuto.ports.provider import Tested
+
+TEST_SECONDS = 10.0
+CONNECT_SECONDS = 5.0
+LISTING_BYTES = 16 * 1024 * 1024
+BRANDS = {"openai": "an OpenAI-compatible server", "anthropic": "an Anthropic-compatible server"}
+
+
+async def probe(config: ProviderConfig) -> Tested:
+    """The provider's models, or in one sentence why there are none."""
+    try:
+        async with asyncio.timeout(TEST_SECONDS):
+            return await _probe(config)
+    except _No as no:
+        return Tested(ok=False, error=str(no))
+    except TimeoutError:
+        seconds = f"{TEST_SECONDS:g} seconds"
+        return Tested(ok=False, error=f"{config.base_url} did not answer within {seconds}.")
+
+
+class _No(Exception):
+    """The provider cannot be used, and the reason is for people."""
+
+
+async def _probe(config: ProviderConfig) -> Tested:
+    try:
+        status, body = await _listing(config)
+    except aiohttp.ClientConnectorDNSError as error:
+        raise _No(f"There is no host {urlsplit(config.base_url).hostname}.") from error
+    except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError) as error:
+        raise _No(f"{config.base_url} shows a certificate that is not trusted.") from error
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+        raise _No(f"Nothing answers at {config.base_url}.") from error
+    except TimeoutError:
+        raise
+    except (aiohttp.ClientError, OSError) as error:
+        raise _stranger(config) from error
+    if status == 200:
+        return _found(config, body)
+    if status in (404, 405, 501) and config.models:
+        return await _ask(config)
+    raise _refusal(config, status)
+
+
+async def _listing(config: ProviderConfig) -> tuple[int, bytes]:
+    path, headers = _request(config)
+    local = urlsplit(config.base_url).hostname in LOOPBACK
+    limit = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS)
+    async with (
+        aiohttp.ClientSession(trust_env=not local, timeout=limit) as http,
+        # A redirect could carry the key to a server that nobody named.
+        http.get(path, headers=headers, allow_redirects=False) as response,
+    ):
+        body = b""
+        while response.status == 200 and (chunk := await response.content.readany()):
+            body += chunk
+            if len(body) > LISTING_BYTES:
+                raise _stranger(config)
+        return response.status, body
+
+
+def _request(config: ProviderConfig) -> tuple[str, dict[str, str]]:
+    base = config.base_url.rstrip("/")
+    if config.kind == "openai":
+        key = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
+        return f"{base}/models", key
+    key = {"x-api-key": config.api_key} if config.api_key else {}
+    return f"{base.removesuffix('/v1')}/v1/models?limit=1000", {"anthropic-version": VERSION, **key}
+
+
+def _found(config: ProviderConfig, body: bytes) -> Tested:
+    try:
+        said: Any = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise _stranger(config) from None
+    data = said.get("data") if isinstance(said, dict) else said
+    if not isinstance(data, list):
+        raise _stranger(config)
+    models = Describer(config.name, settings=config.models).listed(data)
+    if not models:
+        raise _No(f"{config.base_url} answers, but lists no models. Name them yourself.")
+    return Tested(ok=True, models=tuple(model.name for model in models))
+
+
+def _refusal(config: ProviderConfig, status: int) -> _No:
+    match status:
+        case 401 | 403:
+            return _No("The key was refused." if config.api_key else "It wants a key.")
+        case 429:
+            return _No("It says that there were too many requests. Try again later.")
+        case _ if 300 <= status < 400:
+            return _No(f"{config.base_url} sends visitors elsewhere. Check the address.")
+        case 404 | 405 | 501:
+            return _stranger(config)
+        case _:
+            return _No(f"{config.base_url} answered with an error ({status}).")
+
+
+def _stranger(config: ProviderConfig) -> _No:
+    words = f"{config.base_url} is not {BRANDS[config.kind]}."
+    if config.kind == "openai" and not config.base_url.rstrip("/").endswith("/v1"):
+        return _No(f"{words} Most addresses end in /v1.")
+    return _No(words)
+
+
+async def _ask(config: ProviderConfig) -> Tested:
+    """One token of the first model: the least that shows that it answers."""
+    kind = OpenAIProvider if config.kind == "openai" else AnthropicProvider
+    provider = kind(config.name, config.base_url, config.api_key, limits=config.limits)
+    request = ModelRequest(
+        model=config.models[0].name,
+        system="",
+        turns=(UserTurn(blocks=(TextBlock(text="Hi"),)),),
+        max_tokens=1,
+    )
+    try:
+        async with aclosing(provider.stream(request)) as answer:
+            async for _ in answer:
+                break
+    except ProviderError as error:
+        raise _No(f"{error}.") from error
+    finally:
+        await provider.close()
+    return Tested(ok=True, models=tuple(model.name for model in config.models))

@@ -1,0 +1,152 @@
+"""Comparisons: the same prompts to several models, and a vote between them."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+from starlette.responses import Response
+from starlette.types import ASGIApp
+
+from tenuto.api.call import Call, answer
+from tenuto.api.endpoint import Endpoint, ModelName
+from tenuto.core.comparison import ShownComparison, Winner
+from tenuto.core.run import Mode
+from tenuto.core.session import DEFAULT_WORKSPACE, Session
+from tenuto.core.value import ComparisonId, Value, WorkspaceId
+from tenuto.engine.referee import ComparisonList, NewComparison, Scoreboard
+from tenuto.ports.store import ComparisonQuery
+
+
+class ComparisonDraft(Value, forbid_unknown_fields=True):
+    models: Annotated[tuple[ModelName, ...], Meta(min_length=2, max_length=8)]
+    blind: bool = True
+    workspace: WorkspaceId | None = None
+    mode: Literal["agent", "chat"] = "chat"
+
+
+class Ballot(Value, forbid_unknown_fields=True):
+    winner: Winner
+
+
+class Choice(Value, forbid_unknown_fields=True):
+    index: int
+
+
+def _id(call: Call) -> ComparisonId:
+    return ComparisonId(call.path("id"))
+
+
+async def create(call: Call) -> ASGIApp:
+    draft = await call.body(ComparisonDraft)
+    new = NewComparison(
+        models=draft.models,
+        blind=draft.blind,
+        workspace=draft.workspace or DEFAULT_WORKSPACE,
+        mode=Mode(draft.mode),
+    )
+    made = await call.to.referee.create(new, once=await call.once())
+    return answer(made, status=201, headers={"Location": f"/api/comparisons/{made.id}"})
+
+
+async def listing(call: Call) -> ASGIApp:
+    workspace = call.query("workspace")
+    query = ComparisonQuery(
+        workspace_id=WorkspaceId(workspace) if workspace else None,
+        limit=call.limit(),
+        cursor=call.query("cursor"),
+    )
+    return answer(await call.to.referee.list(query))
+
+
+async def scoreboard(call: Call) -> ASGIApp:
+    return answer(await call.to.referee.scoreboard())
+
+
+async def read(call: Call) -> ASGIApp:
+    return answer(await call.to.referee.read(_id(call)))
+
+
+async def vote(call: Call) -> ASGIApp:
+    ballot = await call.body(Ballot)
+    referee = call.to.referee
+    return answer(await referee.vote(_id(call), ballot.winner, once=await call.once()))
+
+
+async def keep(call: Call) -> ASGIApp:
+    choice = await call.body(Choice)
+    return answer(await call.to.referee.keep(_id(call), choice.index))
+
+
+async def delete(call: Call) -> ASGIApp:
+    await call.to.engine.librarian.delete_comparison(_id(call))
+    return Response(status_code=204)
+
+
+ENDPOINTS = (
+    Endpoint(
+        method="POST",
+        path="/api/comparisons",
+        handler=create,
+        tag="comparisons",
+        summary="Lay two to eight models side by side, each in a session of its own",
+        takes=ComparisonDraft,
+        gives=ShownComparison,
+        status=201,
+        codes=("not_found", "model_not_found", "idempotency_mismatch"),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/comparisons",
+        handler=listing,
+        tag="comparisons",
+        summary="Comparisons, newest first",
+        gives=ComparisonList,
+        query=("workspace", "limit", "cursor"),
+    ),
+    # Before the one with an id in its place.
+    Endpoint(
+        method="GET",
+        path="/api/comparisons/scoreboard",
+        handler=scoreboard,
+        tag="comparisons",
+        summary="How the models stand after all votes, each with a rating and its interval",
+        gives=Scoreboard,
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/comparisons/{id}",
+        handler=read,
+        tag="comparisons",
+        summary="One comparison; a blind one shows no model before its vote",
+        gives=ShownComparison,
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/comparisons/{id}/vote",
+        handler=vote,
+        tag="comparisons",
+        summary="Vote, once: for a pane by its index, for a `tie`, or for `none`",
+        takes=Ballot,
+        gives=ShownComparison,
+        codes=("not_found", "already_answered", "idempotency_mismatch"),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/comparisons/{id}/keep",
+        handler=keep,
+        tag="comparisons",
+        summary="Make a pane's session one of its own; of a blind comparison after its vote",
+        takes=Choice,
+        gives=Session,
+        codes=("not_found", "session_busy"),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/api/comparisons/{id}",
+        handler=delete,
+        tag="comparisons",
+        summary="Remove a comparison, its vote, and its panes but for those that were kept",
+        status=204,
+        codes=("not_found",),
+    ),
+)

@@ -1,0 +1,127 @@
+"""The referee holds comparisons: lays out the panes, takes the vote, and keeps the score."""
+
+import logging
+import secrets
+from collections.abc import Callable
+
+import anyio.to_thread
+
+from tenuto.core import comparison as judging
+from tenuto.core.comparison import Comparison, Pane, ShownComparison, Winner, shown
+from tenuto.core.desk import Moment
+from tenuto.core.error import NotFound
+from tenuto.core.rating import Standing, games_of, standings
+from tenuto.core.run import Mode
+from tenuto.core.session import DEFAULT_WORKSPACE, Session
+from tenuto.core.value import ComparisonId, NodeId, SessionId, Value, WorkspaceId
+from tenuto.ports.clock import Clock, Ids
+from tenuto.ports.model import Models
+from tenuto.ports.store import ComparisonQuery, Once, Store
+
+log = logging.getLogger(__name__)
+
+
+class NewComparison(Value):
+    models: tuple[str, ...]
+    blind: bool = True
+    workspace: WorkspaceId = DEFAULT_WORKSPACE
+    mode: Mode = Mode.CHAT
+    """Panes share a folder: agents would write over each other's files."""
+
+
+class ComparisonList(Value):
+    comparisons: tuple[ShownComparison, ...]
+    next: str | None
+
+
+class Scoreboard(Value):
+    votes: int
+    """All votes, also those that found no good answer."""
+    models: tuple[Standing, ...]
+    """The best first."""
+
+
+class Referee:
+    def __init__(
+        self,
+        store: Store,
+        models: Models,
+        clock: Clock,
+        ids: Ids,
+        *,
+        node: NodeId,
+        shuffle: Callable[[list[str]], None] | None = None,
+    ) -> None:
+        self._store = store
+        self._models = models
+        self._clock = clock
+        self._ids = ids
+        self._node = node
+        self._shuffle = shuffle or secrets.SystemRandom().shuffle
+
+    async def create(self, new: NewComparison, *, once: Once | None = None) -> ShownComparison:
+        await self._store.workspace(new.workspace)
+        models = [(await self._models.find(model)).id for model in new.models]
+        if new.blind:
+            self._shuffle(models)
+        comparison = Comparison(
+            id=ComparisonId(self._ids.new("cmp")),
+            workspace_id=new.workspace,
+            mode=new.mode,
+            blind=new.blind,
+            created_at=self._clock.now(),
+            # Ids sort by when they were made, so they are made after the shuffle.
+            panes=tuple(
+                Pane(session_id=SessionId(self._ids.new("ses")), model=model) for model in models
+            ),
+        )
+        return await self._shown(await self._store.create_comparison(comparison, once=once))
+
+    async def read(self, comparison_id: ComparisonId) -> ShownComparison:
+        found = await self._store.comparison(comparison_id)
+        return shown(found.comparison, found.sessions)
+
+    async def list(self, query: ComparisonQuery) -> ComparisonList:
+        page = await self._store.comparisons(query)
+        return ComparisonList(
+            comparisons=tuple(shown(one.comparison, one.sessions) for one in page.comparisons),
+            next=page.next,
+        )
+
+    async def vote(
+        self, comparison_id: ComparisonId, winner: Winner, *, once: Once | None = None
+    ) -> ShownComparison:
+        """Take the one vote, and show every model at once."""
+        voted = await self._store.judge(
+            comparison_id,
+            lambda comparison, desks: judging.vote(comparison, desks, winner, self._moment()),
+            once=once,
+        )
+        log.info("comparison voted", extra={"comparison_id": comparison_id})
+        return await self._shown(voted)
+
+    async def keep(self, comparison_id: ComparisonId, index: int) -> Session:
+        """Make a pane's session one of its own."""
+        kept = await self._store.judge(
+            comparison_id,
+            lambda comparison, desks: judging.keep(comparison, desks, index, self._moment()),
+        )
+        return await self._store.session(kept.panes[index].session_id)
+
+    async def scoreboard(self) -> Scoreboard:
+        voted = await self._store.voted()
+        games = [game for comparison in voted for game in games_of(comparison)]
+        # Many models and votes take a while to weigh; nobody's tokens should wait for it.
+        models = await anyio.to_thread.run_sync(standings, games)
+        return Scoreboard(votes=len(voted), models=models)
+
+    async def _shown(self, comparison: Comparison) -> ShownComparison:
+        """As it was decided, also if this only repeats an earlier answer."""
+        try:
+            sessions = (await self._store.comparison(comparison.id)).sessions
+        except NotFound:
+            sessions = ()
+        return shown(comparison, sessions)
+
+    def _moment(self) -> Moment:
+        return Moment(now=self._clock.now(), node=self._node)

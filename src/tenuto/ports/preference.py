@@ -1,0 +1,42 @@
+"""Preferences: what can be set while the server runs, and where it is kept."""
+
+from typing import Protocol
+
+import msgspec
+
+from tenuto.core.permission import Permission
+from tenuto.core.provider import KeptProvider
+from tenuto.core.value import Value
+
+
+class Preferences(Value):
+    default_model: str | None
+    """None: the best of what there is."""
+    titles: bool
+    permission_default: Permission
+    """For tools that change something or reach out."""
+    permissions: dict[str, Permission] = msgspec.field(default_factory=dict)
+    """For single tools, whatever they do."""
+
+
+class Kept(Value, forbid_unknown_fields=True):
+    """What was set while the server ran. None: nothing was, so the configuration counts."""
+
+    default_model: str | None = None
+    titles: bool | None = None
+    permission_default: Permission | None = None
+    permissions: dict[str, Permission] = msgspec.field(default_factory=dict)
+    providers: tuple[KeptProvider, ...] = ()
+
+    def provider(self, name: str) -> KeptProvider | None:
+        return next((p for p in self.providers if p.name == name), None)
+
+
+class Drawer(Protocol):
+    """Keeps it through restarts, for nobody else to read."""
+
+    async def read(self) -> Kept:
+        """What was kept last. Raises StorageTrouble if it is there and makes no sense."""
+
+    async def write(self, kept: Kept) -> None:
+        """Keep this instead, whole or not at all. Raises StorageTrouble."""

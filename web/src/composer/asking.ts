@@ -1,0 +1,97 @@
+import { diffOf, type Diff } from "$/conversation/diff";
+import type { Approval } from "$/wire/types";
+
+/** What a tool wants, in words, and the thing itself as code, diff or address. */
+export interface Request {
+  title: string;
+  body:
+    | { kind: "command"; text: string }
+    | { kind: "diff"; path: string; diff: Diff }
+    | { kind: "file"; path: string; text: string }
+    | { kind: "url"; url: string }
+    | { kind: "arguments"; text: string };
+  /** What "Allow for this session" would cover. */
+  scope: string;
+}
+
+export function requestOf(approval: Pick<Approval, "tool" | "input">): Request {
+  const { tool, input } = approval;
+  const said = (field: string): string => {
+    const value = input?.[field];
+    return typeof value === "string" ? value : "";
+  };
+  const path = said("path");
+  switch (tool) {
+    case "shell":
+      return {
+        title: "Run a command",
+        body: { kind: "command", text: said("command") },
+        scope: "every command",
+      };
+    case "edit_file":
+      return {
+        title: input["all"] === true ? `Change every match in ${path}` : `Change ${path}`,
+        body: { kind: "diff", path, diff: change(approval) },
+        scope: "every edit",
+      };
+    case "write_file":
+      return {
+        title: `Write ${path}`,
+        body: { kind: "file", path, text: said("content") },
+        scope: "every file it writes",
+      };
+    case "fetch_url":
+      return {
+        title: "Open a web address",
+        body: { kind: "url", url: said("url") },
+        scope: "every address",
+      };
+    default:
+      return foreign(tool, input);
+  }
+}
+
+/** "Running a command", for a line that has little room. */
+export function inShort(approval: Pick<Approval, "tool" | "input">): string {
+  const { title, body } = requestOf(approval);
+  if (body.kind === "command") return `Run: ${oneLine(body.text)}`;
+  return body.kind === "url" ? `Open: ${body.url}` : title;
+}
+
+function foreign(tool: string, input: Record<string, unknown>): Request {
+  const cut = tool.indexOf("__");
+  const title =
+    cut > 0 ? `Use ${spoken(tool.slice(cut + 2))} of ${tool.slice(0, cut)}` : `Use ${spoken(tool)}`;
+  return {
+    title,
+    body: { kind: "arguments", text: JSON.stringify(input, null, 2) },
+    scope: "every use of this tool",
+  };
+}
+
+function spoken(name: string): string {
+  return name.replace(/[_-]+/g, " ");
+}
+
+function oneLine(text: string): string {
+  const [first = "", ...rest] = text.trim().split("\n");
+  return rest.length > 0 ? `${first} …` : first;
+}
+
+function change({ tool, input }: Pick<Approval, "tool" | "input">): Diff {
+  const none: Diff = { lines: [], added: 0, removed: 0, cut: false, created: false };
+  const diff = diffOf({
+    id: "",
+    type: "tool",
+    call_id: "",
+    name: tool,
+    input,
+    input_text: "",
+    state: "waiting_approval",
+    output: null,
+    error: null,
+  });
+  // Where in the file it is, is not known before it is done.
+  const lines = diff?.lines.map((line) => ({ ...line, old: null, new: null }));
+  return diff && lines ? { ...diff, lines } : none;
+}

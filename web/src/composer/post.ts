@@ -1,0 +1,36 @@
+import { inputOf, type Submission } from "./submission";
+import { api } from "$/link/http";
+import { app } from "$/state/app.svelte";
+import type { Conversation } from "$/state/conversation.svelte";
+import { route } from "$/state/route.svelte";
+
+/** Send a prompt once; the same submission again is the same prompt. Resolves when it is accepted. */
+export async function deliver(
+  submission: Submission,
+  conversation: Conversation | null,
+  changed: (submission: Submission) => void,
+): Promise<void> {
+  if (conversation === null) return begin(submission, changed);
+  const { key, mode, when_busy } = submission;
+  const model = submission.model === null ? {} : { model: submission.model };
+  const input = inputOf(submission);
+  if (submission.edits !== null)
+    await conversation.edit(submission.edits, input, { ...model, key });
+  else await conversation.send(input, { ...model, mode, when_busy, key });
+}
+
+/** The first prompt of a session that does not exist yet. */
+async function begin(
+  submission: Submission,
+  changed: (submission: Submission) => void,
+): Promise<void> {
+  const { key, mode, model } = submission;
+  let id = submission.session_id;
+  if (id === null) {
+    id = (await app.sessions.create(model === null ? {} : { model }, `${key}-session`)).id;
+    // Known before the prompt goes out: trying again must not leave empty sessions behind.
+    changed({ ...submission, session_id: id });
+  }
+  await api.post(`/api/sessions/${id}/runs`, { input: inputOf(submission), mode }, { key });
+  route.go(`/s/${id}`);
+}

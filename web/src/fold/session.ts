@@ -1,0 +1,55 @@
+/** A session as an event leaves it. */
+
+import type { Event, Session, Usage } from "$/wire/types";
+
+export function sessionAfter(session: Session, event: Event): Session {
+  const changed = changedBy(session, event);
+  return changed === session ? session : { ...changed, state: stateOf(changed) };
+}
+
+function changedBy(session: Session, event: Event): Session {
+  switch (event.type) {
+    case "run.accepted":
+      return { ...session, queued: session.queued + 1, updated_at: event.at };
+    case "run.started":
+      return { ...session, queued: session.queued - 1, active_run: event.run.id };
+    case "run.finished": {
+      const { run } = event;
+      // An ending that only repairs what a crash left is no activity: it moves nothing up.
+      const updated_at = run.reason === "server_crashed" ? session.updated_at : event.at;
+      const usage = sum(session.usage, run.usage);
+      const ended = { ...session, usage, updated_at };
+      if (session.active_run === run.id) return { ...ended, active_run: null };
+      return run.started_at === null ? { ...ended, queued: session.queued - 1 } : ended;
+    }
+    case "approval.requested":
+      return { ...session, waiting_approvals: session.waiting_approvals + 1 };
+    case "approval.resolved":
+      return { ...session, waiting_approvals: session.waiting_approvals - 1 };
+    case "session.updated": {
+      // `queue` tells the new order of queued runs; it is no field of the session.
+      const { queue: _, ...known } = event.changes;
+      return { ...session, ...known };
+    }
+    case "session.rewound":
+      return { ...session, updated_at: event.at };
+    default:
+      return session;
+  }
+}
+
+function stateOf(session: Session): Session["state"] {
+  if (session.active_run === null) return "idle";
+  return session.waiting_approvals > 0 ? "waiting" : "running";
+}
+
+function sum(a: Usage, b: Usage): Usage {
+  const priced = a.cost_usd !== null || b.cost_usd !== null;
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    output_tokens: a.output_tokens + b.output_tokens,
+    reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+    exact: a.exact && b.exact,
+    cost_usd: priced ? (a.cost_usd ?? 0) + (b.cost_usd ?? 0) : null,
+  };
+}

@@ -1,0 +1,10 @@
+import { tick } from "svelte";
+import { route } from "$/state/route.svelte";
+import { focusComposer, panels } from "./panels.svelte";
+
+/** An empty page to write on; the session itself is made by the first prompt. */
+export function newSession(): void {
+  route.go("/");
+  panels.closeSheets();
+  void tick().then(focusComposer);
+}

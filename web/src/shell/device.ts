@@ -1,0 +1,26 @@
+import { app } from "$/state/app.svelte";
+import { route } from "$/state/route.svelte";
+
+/** The colours of the page's ground, for what the browser draws around it. */
+const GROUND = { light: "#ffffff", dark: "#1a1a19" };
+
+/** Colours the browser's own frame like the page, also when the theme is not the system's. */
+export function colourFrame(): void {
+  for (const meta of document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]')) {
+    const system = meta.media.includes("dark") ? "dark" : "light";
+    meta.content = GROUND[app.theme === "system" ? system : app.theme];
+  }
+}
+
+/** Keeps the page's files on this device, and follows what a notification there asks to open. */
+export function keepOnDevice(): () => void {
+  if (!import.meta.env.PROD || !("serviceWorker" in navigator)) return () => undefined;
+  const worker = navigator.serviceWorker;
+  // Not kept is only slower: a browser that refuses needs no word about it.
+  worker.register("/sw.js").catch(() => undefined);
+  const asked = ({ data }: MessageEvent<{ go?: unknown }>): void => {
+    if (typeof data.go === "string") route.go(data.go);
+  };
+  worker.addEventListener("message", asked);
+  return () => worker.removeEventListener("message", asked);
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest";
+import { Problem } from "$/link/http";
+import { fileName } from "$/settings/export";
+import { freeName, modelNames, nameMistake, urlMistake } from "$/settings/presets";
+import { editable, stateOf } from "$/settings/provider";
+import { fieldOf, reason, sentence } from "$/settings/reason";
+import { lineOf } from "$/settings/tool";
+import type { Provider } from "$/settings/wire";
+import { folderName } from "$/workspaces/folder";
+
+function provider(changes: Partial<Provider>): Provider {
+  return {
+    name: "work",
+    kind: "openai",
+    base_url: "https://llm.example.org/v1",
+    key: "set",
+    source: "settings",
+    models: [],
+    offers: 3,
+    error: null,
+    ...changes,
+  };
+}
+
+describe("errors at their field", () => {
+  const problem = new Problem(422, "invalid_input", "path: there is no folder '/x' on the server");
+
+  test("the field that the server names is found, and its name is not said again", () => {
+    expect(fieldOf(problem)).toBe("path");
+    expect(reason(problem)).toBe("There is no folder '/x' on the server.");
+  });
+
+  test("an address in a reason is not taken for a field", () => {
+    const other = new Problem(422, "invalid_input", "nothing answers at http://127.0.0.1:1");
+    expect(fieldOf(other)).toBeNull();
+    expect(reason(other)).toBe("Nothing answers at http://127.0.0.1:1.");
+  });
+
+  test("a server out of reach is said as that", () => {
+    expect(reason(new Problem(0, "offline", ""))).toContain("cannot be reached");
+  });
+
+  test("a sentence is not ended twice", () => {
+    expect(sentence("Really?")).toBe("Really?");
+  });
+});
+
+describe("providers", () => {
+  test("a name that is taken gets the next number", () => {
+    const taken = [provider({ name: "openai" }), provider({ name: "openai-2" })];
+    expect(freeName("openai", taken)).toBe("openai-3");
+    expect(freeName("ollama", taken)).toBe("ollama");
+    expect(freeName("", taken)).toBe("");
+  });
+
+  test("model names come one per line or with commas, each once", () => {
+    expect(modelNames(" a/b,\nc  a/b\n\n")).toEqual(["a/b", "c"]);
+  });
+
+  test.each(["", "Upper", "a b", "-a", "a".repeat(33)])("%j is not a name", (name) => {
+    expect(nameMistake(name)).not.toBeNull();
+  });
+
+  test("a usual name is fine", () => {
+    expect(nameMistake("open-ai_2")).toBeNull();
+  });
+
+  test.each(["", "localhost:8080", "ftp://x", "http://"])("%j is not an address", (url) => {
+    expect(urlMistake(url)).not.toBeNull();
+  });
+
+  test("only what was added here can be changed here", () => {
+    expect(editable(provider({}))).toBe(true);
+    expect(editable(provider({ source: "environment" }))).toBe(false);
+  });
+
+  test("one that cannot be asked says so, whatever it offered before", () => {
+    expect(stateOf(provider({ error: "refused", offers: 3 })).kind).toBe("bad");
+    expect(stateOf(provider({ offers: 1 })).word).toBe("1 model");
+    expect(stateOf(provider({ offers: 0 })).kind).toBe("warm");
+  });
+});
+
+test("a tool of an MCP server is explained by the first sentence of its own words", () => {
+  const tool = { name: "git__log", changes: true, permission: "ask" as const };
+  expect(lineOf({ ...tool, about: "Shows commits. Newest first." })).toBe("Shows commits.");
+});
+
+test("a file gets the server's name for it, also beyond plain letters", () => {
+  const disposition = "attachment; filename=\"Grue.md\"; filename*=UTF-8''Gr%C3%BC%C3%9Fe.md";
+  expect(fileName(disposition, "markdown")).toBe("Grüße.md");
+  expect(fileName(null, "json")).toBe("conversation.json");
+  expect(fileName("attachment; filename*=UTF-8''%E0%A4%A", "markdown")).toBe("conversation.md");
+});
+
+test("a folder's name is the last piece of its path", () => {
+  expect(folderName("/srv/project/")).toBe("project");
+  expect(folderName("  ")).toBe("");
+});
