@@ -1,4 +1,5 @@
-# Needs Python 3.11 or newer with pip and venv, and nothing else: all the rest is locked.
+# Needs Python 3.11 or newer with pip and venv, and Node.js 20.19 or newer with npm for the page: all the
+# rest is locked.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,22 +9,28 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 LOCK := $(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-header --no-emit-index-url --no-annotate --upgrade
 
+PAGE := src/tenuto/api/page/index.html
+PAGE_SOURCES := $(shell find web/src web/public -type f 2>/dev/null) $(wildcard web/*.ts web/*.js web/*.json web/*.html)
+NPM := npm --prefix web --no-audit --no-fund --no-update-notifier --loglevel error
+
 # All tests together may not take longer than this.
 TEST_SECONDS := 840
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check guarantees crash sim bench lock history mutation format docs clean
+.PHONY: help run page page-if-possible page-check page-test test check guarantees crash sim bench lock history mutation format docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(VENV)/.runtime ## start the server; options with ARGS="--port 9000"
+run: $(VENV)/.runtime page-if-possible ## start the server; options with ARGS="--port 9000"
 	@exec $(BIN)/tenuto serve $(ARGS)
 
-test: check ## everything: checks, all tests, the table of guarantees
+page: $(PAGE) ## build the page that the server shows
+
+test: check page-test ## everything: checks, all tests, the table of guarantees
 	$(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS)
 
-check: $(VENV)/.dev ## lint, format, types, layers
+check: $(VENV)/.dev page-check ## lint, format, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -58,8 +65,8 @@ lock: $(VENV)/.dev ## resolve the dependencies again
 	$(LOCK) --group build --output-file requirements.lock
 	$(LOCK) --group build --group dev --constraint requirements.lock --output-file requirements-dev.lock
 
-clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+clean: ## remove the virtual environment, the built page and caches
+	rm -rf $(VENV) web/node_modules src/tenuto/api/page .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Tenuto needs Python 3.11 or newer with its venv module; set PYTHON=/path/to/python." >&2; exit 1; }
@@ -78,3 +85,28 @@ $(VENV)/.dev: requirements-dev.lock pyproject.toml | $(BIN)/python
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.runtime
+
+$(PAGE): $(PAGE_SOURCES) web/node_modules/.installed
+	@echo "Building the page …"
+	@$(NPM) run build --silent
+	@touch $@
+
+web/node_modules/.installed: web/package-lock.json
+	@command -v npm >/dev/null || { echo "The page needs Node.js 20.19 or newer with npm." >&2; exit 1; }
+	@echo "Installing what the page needs …"
+	@$(NPM) ci
+	@touch $@
+
+# The server is useful without its page, so nothing here keeps it from starting.
+page-if-possible:
+	@if command -v npm >/dev/null; then \
+		$(MAKE) --no-print-directory page || echo "The page could not be built; starting without a new one." >&2; \
+	elif test ! -f $(PAGE); then \
+		echo "There is no page yet: it needs Node.js 20.19 or newer with npm. Starting with the API alone." >&2; \
+	fi
+
+page-check: web/node_modules/.installed
+	$(NPM) run check
+
+page-test: $(PAGE)
+	$(NPM) test

@@ -170,7 +170,6 @@ async def test_the_vote_shows_all_to_everyone_at_once_and_reload_equals_live(
         await house.ended((await house.runs_of(session_id))[0]["id"])
     _, under_way = await house.asked(comparison)
     await under_way.text("still ")
-    seen = {}
     async with house.api.sse(f"/api/sessions/{second}/events") as stream:
         await stream.until("part.delta")
         voted = await house.api.post(f"/api/comparisons/{comparison['id']}/vote", {"winner": 0})

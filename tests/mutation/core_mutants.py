@@ -148,7 +148,7 @@ MUTANTS = (
         "core api/writers",
         Edit(
             "core/editing.py",
-            "if desk.session.title_source is not TitleSource.PROVISIONAL:",
+            "if desk.session.title_source is not TitleSource.PROVISIONAL or desk.session.comparison:",
             "if False:",
         ),
     ),

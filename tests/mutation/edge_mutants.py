@@ -103,8 +103,8 @@ MUTANTS = (
         "apart storm",
         Edit(
             "storage/sqlite/library.py",
-            "        return await self._db.read(lambda tx: _snapshot(tx, session_id))",
-            "        taken = await self._db.read(lambda tx: _snapshot(tx, session_id))\n"
+            "        return await self._db.read(lambda tx: _snapshot(tx, session_id, most_messages))",
+            "        taken = await self._db.read(lambda tx: _snapshot(tx, session_id, most_messages))\n"
             "        later = await self.session(session_id)\n"
             "        return Snapshot(\n"
             "            session=later,\n"

@@ -1,10 +1,11 @@
 """All the ways in which we break the product on purpose."""
 
-from tests.mutation import core_mutants, edge_mutants, engine_mutants
+from tests.mutation import blind_mutants, core_mutants, edge_mutants, engine_mutants
 from tests.mutation.mutant import Mutant
 
 MUTANTS: tuple[Mutant, ...] = (
     *core_mutants.MUTANTS,
     *engine_mutants.MUTANTS,
     *edge_mutants.MUTANTS,
+    *blind_mutants.MUTANTS,
 )

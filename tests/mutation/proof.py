@@ -16,6 +16,8 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "providers": ("tests/providers", "--ignore=tests/providers/test_embedded.py"),
     "tools": ("tests/tools",),
     "storage": ("tests/storage", "--ignore=tests/storage/test_cost.py"),
+    "api/blind": (f"{API}/test_comparisons_blind.py",),
+    "api/comparisons": (f"{CONTRACT}/test_comparisons.py",),
     "api/cancel": (f"{API}/test_guarantees_cancel.py",),
     "api/clients": (f"{API}/test_guarantees_clients.py",),
     "api/detached": (f"{API}/test_guarantees_detached.py",),

@@ -47,7 +47,7 @@ def build_app(services: Services, door: Door, *, points: Points = NOWHERE) -> AS
     router = Router(
         [
             *(_route(endpoint, services, points) for endpoint in routes.ALL),
-            Route("/login", Login(door).__call__, methods=["GET", "POST"]),
+            Route("/login", Login(door).__call__, methods=["GET", "POST", "DELETE"]),
             Route("/openapi.json", openapi),
             Route("/docs", docs),
             *page.routes(),

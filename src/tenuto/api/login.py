@@ -35,6 +35,8 @@ class Login:
         self._wrong: deque[float] = deque(maxlen=WRONG_PER_MINUTE)
 
     async def __call__(self, request: Request) -> Response:
+        if request.method == "DELETE":
+            return self._logged_out()
         if request.method == "POST":
             asked: Mapping[str, object] = await request.form(max_files=0, max_part_size=4096)
         else:
@@ -51,6 +53,12 @@ class Login:
         response.set_cookie(
             COOKIE, self._door.cookie(), max_age=YEAR_SECONDS, httponly=True, samesite="lax"
         )
+        return response
+
+    def _logged_out(self) -> Response:
+        """The cookie is out of a script's reach: we take it back."""
+        response = Response(status_code=204)
+        response.delete_cookie(COOKIE, httponly=True, samesite="lax")
         return response
 
     def _is_guessing(self) -> bool:

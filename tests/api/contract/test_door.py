@@ -89,6 +89,19 @@ async def test_logging_in_gives_a_cookie_that_opens_everything(house: House) -> 
         assert (await visit(house, "/api/sessions", Cookie=shown))[0].status == 200
 
 
+async def test_logging_out_takes_the_cookie_back(house: House) -> None:
+    answer, cookies = await visit(house, "/login", method="DELETE")
+    assert (answer.status, cookies) == (204, {"tenuto": ""})
+    assert "max-age=0" in answer.headers["Set-Cookie"].lower()
+    refused((await visit(house, "/api/sessions", Cookie="tenuto="))[0], 401, "unauthorized")
+
+
+async def test_a_foreign_page_cannot_log_anyone_out(house: House) -> None:
+    answer, cookies = await visit(house, "/login", method="DELETE", Origin="https://evil.example")
+    refused(answer, 403, "forbidden")
+    assert cookies == {}
+
+
 async def test_a_wrong_token_gives_no_cookie(house: House) -> None:
     answer, cookies = await visit(house, "/login", method="POST", data={"token": "wrong"})
     assert (answer.status, cookies) == (401, {})

@@ -150,7 +150,8 @@ export class Match {
     this.#opening = new AbortController();
     const given = AbortSignal.any([this.#left.signal, this.#opening.signal]);
     try {
-      const line = await Line.open(comparisons.runsPath(this.id), body, given);
+      const asked = { ...body, on_disconnect: "cancel" };
+      const line = await Line.open(comparisons.runsPath(this.id), asked, given);
       this.#lines.add(line);
       void line.ended.then(() => this.#lines.delete(line));
       return line;

@@ -16,8 +16,17 @@ export async function decide(
     await conversation.decide(approval.id, decision, note);
     return "decided";
   } catch (error) {
-    if (asTrouble(error).code === "already_answered") return "answered elsewhere";
+    if (asTrouble(error).code === "already_answered") {
+      app.say(`Already answered elsewhere${answerOf(conversation, approval)}.`);
+      return "answered elsewhere";
+    }
     app.say(explain(error), { kind: "bad" });
     return "failed";
   }
+}
+
+/** The answer that came first, if it is known here yet. */
+function answerOf(conversation: Conversation, { id }: Approval): string {
+  const state = conversation.approvals.find((one) => one.id === id)?.state ?? "pending";
+  return state === "allowed" || state === "denied" ? `: ${state}` : "";
 }

@@ -4,26 +4,30 @@ import { app } from "$/state/app.svelte";
 import type { Conversation } from "$/state/conversation.svelte";
 import { route } from "$/state/route.svelte";
 
+export interface Way {
+  /** The submission knows more now: keep it. */
+  changed: (submission: Submission) => void;
+  signal: AbortSignal;
+}
+
 /** Send a prompt once; the same submission again is the same prompt. Resolves when it is accepted. */
 export async function deliver(
   submission: Submission,
   conversation: Conversation | null,
-  changed: (submission: Submission) => void,
+  way: Way,
 ): Promise<void> {
-  if (conversation === null) return begin(submission, changed);
+  if (conversation === null) return begin(submission, way);
+  const { signal } = way;
   const { key, mode, when_busy } = submission;
   const model = submission.model === null ? {} : { model: submission.model };
   const input = inputOf(submission);
   if (submission.edits !== null)
-    await conversation.edit(submission.edits, input, { ...model, key });
-  else await conversation.send(input, { ...model, mode, when_busy, key });
+    await conversation.edit(submission.edits, input, { ...model, key, signal });
+  else await conversation.send(input, { ...model, mode, when_busy, key, signal });
 }
 
 /** The first prompt of a session that does not exist yet. */
-async function begin(
-  submission: Submission,
-  changed: (submission: Submission) => void,
-): Promise<void> {
+async function begin(submission: Submission, { changed, signal }: Way): Promise<void> {
   const { key, mode, model } = submission;
   let id = submission.session_id;
   if (id === null) {
@@ -31,6 +35,7 @@ async function begin(
     // Known before the prompt goes out: trying again must not leave empty sessions behind.
     changed({ ...submission, session_id: id });
   }
-  await api.post(`/api/sessions/${id}/runs`, { input: inputOf(submission), mode }, { key });
+  if (signal.aborted) throw new Error("Given up.");
+  await api.post(`/api/sessions/${id}/runs`, { input: inputOf(submission), mode }, { key, signal });
   route.go(`/s/${id}`);
 }

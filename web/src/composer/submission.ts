@@ -44,14 +44,19 @@ export function press(
   return { phase: "sending", submission };
 }
 
-export function refused(state: Sending, error: string): Sending {
+export function refused(state: Sending, error: string | null): Sending {
   if (state.phase === "writing") return state;
   return { phase: "writing", error, last: state.submission };
 }
 
-/** Typing makes the error line go away; what was tried last stays known. */
-export function typed(state: Sending): Sending {
-  return state.phase === "writing" && state.error !== null ? { ...state, error: null } : state;
+/**
+ * Typing makes the error line go away. What was tried last stays known until the field is emptied:
+ * the same words after that are meant as a new prompt.
+ */
+export function typed(state: Sending, text: string): Sending {
+  if (state.phase === "sending") return state;
+  const last = text.trim() === "" ? null : state.last;
+  return state.error === null && state.last === last ? state : { ...state, error: null, last };
 }
 
 export function inputOf(submission: Submission): Input {

@@ -26,6 +26,7 @@ export class Writing {
   readonly #keep: Keep;
   #keeper: DraftKeeper | null = null;
   #server = "";
+  #giveUp = new AbortController();
 
   constructor(conversation: Conversation | null) {
     this.#conversation = conversation;
@@ -60,7 +61,8 @@ export class Writing {
 
   type(text: string): void {
     this.text = text;
-    this.sending = typed(this.sending);
+    this.sending = typed(this.sending, text);
+    if (this.sending.phase === "writing" && this.sending.last === null) this.#keep.outbox = null;
     if (this.editing === null) this.#draft(text);
   }
 
@@ -105,7 +107,8 @@ export class Writing {
   /** Give up waiting for the server. The key stays: the prompt may have arrived after all. */
   takeBack(): void {
     if (this.sending.phase !== "sending") return;
-    this.#refused(this.sending.submission, "Not sent. Your text is kept here.");
+    this.#giveUp.abort();
+    this.#refused(this.sending.submission, null);
   }
 
   /** Give the draft to the server; the state waits for a pause in the writing. */
@@ -135,9 +138,10 @@ export class Writing {
 
   /** A prompt that was on its way when the page was left: the key makes sending it again safe. */
   #resume(outbox: Submission): void {
-    if (this.text.trim() === "") this.text = outbox.text;
-    if (!outbox.given_up && mayResend(outbox, Date.now())) void this.#send(outbox);
-    else this.sending = { phase: "writing", error: null, last: outbox };
+    const recent = mayResend(outbox, Date.now());
+    if (!outbox.given_up && this.text.trim() === "") this.text = outbox.text;
+    if (!outbox.given_up && recent) void this.#send(outbox);
+    else this.sending = { phase: "writing", error: null, last: recent ? outbox : null };
   }
 
   #open(server: string): void {
@@ -158,17 +162,20 @@ export class Writing {
     let submission = first;
     this.sending = { phase: "sending", submission };
     this.#keep.outbox = submission;
+    this.#giveUp = new AbortController();
+    const { signal } = this.#giveUp;
     const changed = (later: Submission): void => {
       submission = later;
+      if (signal.aborted) return;
       this.sending = { phase: "sending", submission };
       this.#keep.outbox = submission;
     };
     while (true) {
       try {
-        await deliver(submission, this.#conversation, changed);
+        await deliver(submission, this.#conversation, { changed, signal });
         return this.#accepted(submission);
       } catch (error) {
-        if (this.sending.phase !== "sending") return;
+        if (signal.aborted) return;
         if (!passing(error)) return this.#refused(submission, explain(error));
       }
     }
@@ -184,7 +191,7 @@ export class Writing {
     this.type("");
   }
 
-  #refused(submission: Submission, error: string): void {
+  #refused(submission: Submission, error: string | null): void {
     this.#keep.outbox = { ...submission, given_up: true };
     this.sending = refused({ phase: "sending", submission }, error);
   }

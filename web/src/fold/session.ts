@@ -27,8 +27,8 @@ function changedBy(session: Session, event: Event): Session {
     case "approval.resolved":
       return { ...session, waiting_approvals: session.waiting_approvals - 1 };
     case "session.updated": {
-      // `queue` tells the new order of queued runs; it is no field of the session.
-      const { queue: _, ...known } = event.changes;
+      // The new order of queued runs, and what a vote reveals of runs: no fields of the session.
+      const { queue: _, runs: __, ...known } = event.changes;
       return { ...session, ...known };
     }
     case "session.rewound":

@@ -155,6 +155,7 @@ export class Transcript {
           this.queue = event.changes.queue;
           this.#touched.queue = true;
         }
+        this.#reveal(event.changes.runs ?? {});
         return true;
       case "session.deleted":
         this.deleted = true;
@@ -162,6 +163,16 @@ export class Transcript {
         return true;
       case "session.created":
         return true;
+    }
+  }
+
+  /** A vote shows what was hidden of runs that have ended. */
+  #reveal(hidden: Record<string, Partial<Run>>): void {
+    for (const [id, shown] of Object.entries(hidden)) {
+      const run = this.runs.get(id);
+      if (run === undefined) continue;
+      this.runs.set(id, { ...run, ...shown });
+      this.#touched.runs = true;
     }
   }
 

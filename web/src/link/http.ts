@@ -27,6 +27,8 @@ export interface PostOptions {
   key?: string;
   /** `never`: doing it twice would do it twice, so a lost answer is not asked for again. */
   again?: "safe" | "never";
+  /** To give it up. What went out before may have arrived all the same. */
+  signal?: AbortSignal;
 }
 
 type Query = Record<string, string | number | boolean | null | undefined>;
@@ -37,6 +39,7 @@ interface Request {
   body?: string | FormData;
   headers?: Record<string, string>;
   again: "safe" | "never";
+  signal?: AbortSignal | undefined;
 }
 
 export const api = {
@@ -51,6 +54,7 @@ export const api = {
         "Idempotency-Key": options.key ?? uniqueKey(),
       },
       again: options.again ?? "safe",
+      signal: options.signal,
     }),
 
   patch: <T>(path: string, body: unknown): Promise<T> => call(withJson("PATCH", path, body)),
@@ -101,9 +105,19 @@ async function call<T>(request: Request): Promise<T> {
     const problem = answer instanceof Response ? await problemOf(answer) : unreachable();
     const pause = pauseOf(answer) ?? patience.next();
     if (request.again === "never" || Date.now() + pause > until) throw problem;
-    await new Promise((resume) => setTimeout(resume, pause));
+    await paused(pause, request.signal);
+    if (request.signal?.aborted) throw problem;
     repeated = true;
   }
+}
+
+/** Ends early when the call is given up. */
+function paused(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resume) => {
+    if (signal?.aborted) return resume();
+    setTimeout(resume, ms);
+    signal?.addEventListener("abort", () => resume(), { once: true });
+  });
 }
 
 async function tried(request: Request): Promise<Response | null> {
@@ -112,6 +126,7 @@ async function tried(request: Request): Promise<Response | null> {
       method: request.method,
       headers: request.headers ?? {},
       body: request.body ?? null,
+      signal: request.signal ?? null,
     });
   } catch {
     return null;

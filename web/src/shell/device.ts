@@ -1,6 +1,14 @@
 import { app } from "$/state/app.svelte";
 import { route } from "$/state/route.svelte";
 
+const WARM_MS = 3000;
+const PARTS = [
+  () => import("./Palette.svelte"),
+  () => import("./HelpSheet.svelte"),
+  () => import("$/composer/Details.svelte"),
+  () => import("$/conversation/Transcript.svelte"),
+];
+
 /** The colours of the page's ground, for what the browser draws around it. */
 const GROUND = { light: "#ffffff", dark: "#1a1a19" };
 
@@ -23,4 +31,23 @@ export function keepOnDevice(): () => void {
   };
   worker.addEventListener("message", asked);
   return () => worker.removeEventListener("message", asked);
+}
+
+/** Says so when a part of the page cannot be fetched: no network, or the server has a newer page. */
+export function tellWhatIsMissing(): () => void {
+  const missing = (): void =>
+    app.say("This part of the page could not be loaded.", {
+      kind: "bad",
+      action: { label: "Reload", do: () => location.reload() },
+    });
+  addEventListener("vite:preloadError", missing);
+  return () => removeEventListener("vite:preloadError", missing);
+}
+
+/** Fetches what is opened most, while nothing else is to do: it then opens at once, and offline. */
+export function warm(): () => void {
+  const timer = setTimeout(() => {
+    if (navigator.onLine) void Promise.allSettled(PARTS.map((part) => part()));
+  }, WARM_MS);
+  return () => clearTimeout(timer);
 }

@@ -10,6 +10,7 @@ import { keepPreferences, preferences, type Theme } from "$/state/preferences.sv
 import { route } from "$/state/route.svelte";
 import { finishDeleting, SessionList } from "$/state/sessions.svelte";
 import type { Model, Workspace } from "$/wire/types";
+import { untrack } from "svelte";
 
 export type { Notice } from "$/state/notices.svelte";
 export { SessionList } from "$/state/sessions.svelte";
@@ -67,10 +68,11 @@ class App {
     link.onstate = (state, since) => this.#linked(state, since);
     link.onunauthorized = doors.unauthorized;
     link.start();
-    this.#sessions = new SessionList(preferences.workspace);
+    this.#listSessionsOf(preferences.workspace);
     $effect.root(() => {
       $effect(() => this.#open(route.page === "session" ? route.id : null));
       $effect(() => this.#look());
+      $effect(() => this.#listSessionsOf(this.conversation?.session?.workspace_id ?? null));
     });
     addEventListener("pagehide", () => {
       flushDrafts();
@@ -82,10 +84,8 @@ class App {
 
   setWorkspace(id: string): void {
     if (id === this.sessions.workspace) return;
-    preferences.workspace = id;
-    this.#sessions?.close();
-    this.#sessions = new SessionList(id);
     if (route.page === "session") route.go("/");
+    this.#listSessionsOf(id);
   }
 
   setTheme(theme: Theme): void {
@@ -131,9 +131,18 @@ class App {
     if (back) void this.#load();
   }
 
+  /** A session brings its workspace along; null: nothing to go by. */
+  #listSessionsOf(workspace: string | null): void {
+    if (workspace === null || workspace === untrack(() => this.#sessions)?.workspace) return;
+    untrack(() => this.#sessions)?.close();
+    preferences.workspace = workspace;
+    this.#sessions = new SessionList(workspace, () => void this.refreshWorkspaces());
+  }
+
   #open(id: string | null): void {
-    if (id === (this.conversation?.id ?? null)) return;
-    this.conversation?.close();
+    const open = untrack(() => this.conversation);
+    if (id === (open?.id ?? null)) return;
+    open?.close();
     this.conversation = id === null ? null : new Conversation(id);
   }
 
@@ -142,8 +151,10 @@ class App {
     const session = this.conversation?.session ?? null;
     const known = session === null ? undefined : this.sessions.find(session.id);
     if (document.visibilityState !== "visible" || session === null) return;
-    this.sessions.looked(session);
-    if (known !== undefined) this.sessions.looked(known);
+    untrack(() => {
+      this.sessions.looked(session);
+      if (known !== undefined) this.sessions.looked(known);
+    });
   }
 }
 

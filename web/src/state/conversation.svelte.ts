@@ -1,7 +1,7 @@
 /** One session on the screen: its messages, runs and approvals, and what can be done with it. */
 
 import { Transcript, type Touched } from "$/fold/transcript";
-import { api } from "$/link/http";
+import { api, type PostOptions } from "$/link/http";
 import { link } from "$/link/link";
 import type { Piece } from "$/link/words";
 import { Draft } from "$/state/draft";
@@ -40,6 +40,8 @@ export interface SendOptions {
   when_busy?: WhenBusy;
   /** To send the same prompt again after a failure: it is not taken twice. */
   key?: string;
+  /** To give up sending it. */
+  signal?: AbortSignal;
 }
 
 /** A message in the list. The row stays while its message grows. */
@@ -122,9 +124,9 @@ export class Conversation {
   }
 
   send(input: Input, options: SendOptions = {}): Promise<Run> {
-    const { key, ...rest } = options;
+    const { key, signal, ...rest } = options;
     this.sent += 1;
-    return api.post<Run>(this.#path("runs"), { input, ...rest }, key === undefined ? {} : { key });
+    return api.post<Run>(this.#path("runs"), { input, ...rest }, posting(key, signal));
   }
 
   async stop(): Promise<void> {
@@ -159,12 +161,12 @@ export class Conversation {
   edit(
     messageId: string,
     input: Input,
-    options: { model?: string; key?: string } = {},
+    options: { model?: string; key?: string; signal?: AbortSignal } = {},
   ): Promise<Run> {
-    const { key, ...rest } = options;
+    const { key, signal, ...rest } = options;
     const body = { message_id: messageId, input, ...rest };
     this.sent += 1;
-    return api.post<Run>(this.#path("edit"), body, key === undefined ? {} : { key });
+    return api.post<Run>(this.#path("edit"), body, posting(key, signal));
   }
 
   fork(messageId?: string): Promise<Session> {
@@ -287,4 +289,8 @@ export class Conversation {
   #path(what: string): string {
     return `/api/sessions/${this.id}/${what}`;
   }
+}
+
+function posting(key: string | undefined, signal: AbortSignal | undefined): PostOptions {
+  return { ...(key === undefined ? {} : { key }), ...(signal === undefined ? {} : { signal }) };
 }

@@ -36,7 +36,11 @@ export class SessionList {
   #removed = $state.raw<ReadonlySet<string>>(new Set());
   #unfollow: () => void;
 
-  constructor(workspace: string) {
+  /** `gone`: told when the workspace does not exist any more. */
+  constructor(
+    workspace: string,
+    private readonly gone: () => void = () => undefined,
+  ) {
     this.workspace = workspace;
     this.#unfollow = link.follow("workspace", workspace, {
       pieces: (pieces) => this.#receive(pieces),
@@ -162,7 +166,10 @@ export class SessionList {
   };
 
   #take(piece: Piece): void {
-    if (piece.kind === "gone") return;
+    if (piece.kind === "gone") {
+      this.gone();
+      return;
+    }
     if (piece.kind === "snapshot") {
       this.#listing.replace(JSON.parse(piece.data) as WorkspaceSnapshot);
       unread.begin(this.#listing.items()[0]?.updated_at ?? new Date().toISOString());

@@ -173,13 +173,19 @@ export type Event = Common &
     | { type: "part.delta"; message_id: string; part_id: string; offset: number; text: string }
     | { type: "message.finished"; message_id: string; finish_reason: string }
     | { type: "approval.requested" | "approval.resolved"; approval: Approval }
-    | { type: "session.updated"; changes: Partial<Session> & { queue?: string[] } }
+    | { type: "session.updated"; changes: SessionChanges }
     /** Only in the workspace's log: a session's own log begins after it. */
     | { type: "session.created"; session: Session }
     | { type: "session.rewound"; removed: string[] }
     | { type: "session.deleted" }
     | { type: "session.compacted"; through_message_id: string; summary: string }
   );
+
+/** What has changed of a session, and of its runs: their order, or what a vote reveals of them. */
+export type SessionChanges = Partial<Session> & {
+  queue?: string[];
+  runs?: Record<string, Partial<Run>>;
+};
 
 export interface Snapshot {
   type: "snapshot";

@@ -59,7 +59,10 @@ class Wire:
             total=self._limits.list_seconds, connect=self._limits.list_connect_seconds
         )
         try:
-            async with self._open().get(self._base_url + path, timeout=limit) as response:
+            # A redirect could carry the key to another host.
+            async with self._open().get(
+                self._base_url + path, timeout=limit, allow_redirects=False
+            ) as response:
                 if response.status != 200:
                     raise await self._refusal(response)
                 return msgspec.json.decode(await self._whole(response))
@@ -132,7 +135,10 @@ class Wire:
         }
         try:
             response = await self._open().post(
-                self._base_url + path, data=msgspec.json.encode(body), headers=headers
+                self._base_url + path,
+                data=msgspec.json.encode(body),
+                headers=headers,
+                allow_redirects=False,
             )
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise self._border.failed(error) from error

@@ -1,8 +1,10 @@
 /** Splits a growing markdown text into blocks. Finished blocks are never looked at again. */
 
 import type { Links, Token } from "marked";
+import { FenceReader } from "./fence";
 import { mend } from "./mend";
-import { lex } from "./parser";
+import { lex, Memory } from "./parser";
+import { reuseAll } from "./reuse";
 
 export interface Block {
   /** Stable as long as the text only grows. */
@@ -18,9 +20,9 @@ const SEAM = 64;
  * The blocks of a text that grows at its end.
  *
  * A block is finished when after it and a blank line another one has begun on a whole line: only
- * then can nothing that comes still change it. From there on each update costs as much as the unfinished rest is long,
- * however long the text is. Blocks come in groups, and a full group keeps its identity, so that
- * showing them costs little too.
+ * then can nothing that comes still change it. From there on each update costs as much as the
+ * unfinished rest is long, however long the text is. Blocks come in groups, and a full group keeps
+ * its identity, so that showing them costs little too.
  */
 export class BlockStream {
   #groups: Block[][] = [];
@@ -29,18 +31,26 @@ export class BlockStream {
   #looked = 0;
   #seam = "";
   #links: Links = {};
+  #open: Token[] = [];
+  readonly #memory = new Memory();
+  readonly #fence = new FenceReader();
 
   update(text: string, streaming: boolean): readonly (readonly Block[])[] {
     const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
     if (!this.#continues(source)) this.#reset();
-    if (streaming) this.#finishWholeLines(source);
-    const open = streaming ? this.#open(source) : this.#rest(source);
+    if (streaming) this.#finishBlocks(source);
+    const open = streaming ? this.#growing(source) : this.#rest(source);
     return this.#with(open.map((token, n) => this.#block(n, token, !streaming)));
   }
 
-  #open(source: string): Token[] {
-    const shown = mend(source.slice(this.#start));
-    return shown === "" ? [] : solid(lex(shown, { ...this.#links }));
+  #growing(source: string): Token[] {
+    const rest = source.slice(this.#start);
+    const fenced = this.#fence.read(rest);
+    if (fenced) return [fenced.token];
+    const shown = mend(rest);
+    const fresh = shown === "" ? [] : solid(lex(shown, { ...this.#links }, this.#memory));
+    this.#open = reuseAll(this.#open, fresh);
+    return this.#open;
   }
 
   #rest(source: string): Token[] {
@@ -64,23 +74,36 @@ export class BlockStream {
     this.#count = this.#start = this.#looked = 0;
     this.#seam = "";
     this.#links = {};
+    this.#open = [];
+    this.#fence.reset();
   }
 
-  #finishWholeLines(source: string): void {
+  #finishBlocks(source: string): void {
+    const fenced = this.#fence.read(source.slice(this.#start));
+    if (fenced) {
+      if (fenced.end === null) return;
+      this.#finish(source, [fenced.token], this.#links);
+    }
     const whole = source.lastIndexOf("\n") + 1;
-    if (whole <= this.#looked) return;
-    this.#looked = whole;
+    const blank = lastBlank(source, whole);
+    if (blank <= Math.max(this.#looked, this.#start)) return;
+    this.#looked = blank;
     const links = { ...this.#links };
-    const tokens = lex(source.slice(this.#start, whole), links);
+    const tokens = lex(source.slice(this.#start, whole), links, this.#memory);
     const finished = tokens.slice(0, seamOf(tokens));
-    if (solid(finished).length === 0) return;
-    this.#links = links;
-    this.#start += finished.reduce((sum, token) => sum + token.raw.length, 0);
-    this.#seam = source.slice(Math.max(0, this.#start - SEAM), this.#start);
-    for (const token of solid(finished)) this.#finish(token);
+    if (solid(finished).length > 0) this.#finish(source, finished, links);
   }
 
-  #finish(token: Token): void {
+  #finish(source: string, tokens: Token[], links: Links): void {
+    this.#links = links;
+    this.#start += tokens.reduce((sum, token) => sum + token.raw.length, 0);
+    this.#seam = source.slice(Math.max(0, this.#start - SEAM), this.#start);
+    this.#open = [];
+    this.#fence.reset();
+    for (const token of solid(tokens)) this.#add(token);
+  }
+
+  #add(token: Token): void {
     const block = this.#block(0, token, true);
     this.#count += 1;
     const group = this.#groups.at(-1);
@@ -101,6 +124,17 @@ export class BlockStream {
       else groups[groups.length - 1] = last = [...last, block];
     }
     return groups;
+  }
+}
+
+/** The last blank line that has a whole line with something in it behind it; -1 if none has. */
+function lastBlank(source: string, whole: number): number {
+  let end = whole;
+  for (;;) {
+    const at = source.lastIndexOf("\n\n", end - 1);
+    if (at < 0) return -1;
+    if (source.slice(at + 2, whole).trim() !== "") return at;
+    end = at;
   }
 }
 

@@ -10,7 +10,7 @@ interface Formula {
   display: boolean;
 }
 
-const KEPT = 400;
+const KEPT = 4000;
 const remembered = new Map<string, string>();
 const MARK = "\u{F0000}";
 const SLOT = /<code class="math-slot" title="(display|inline)">([^<]*)<\/code>/g;

@@ -63,7 +63,13 @@ test("the same words after they were accepted are a new prompt", () => {
 test("typing takes the error line away and keeps the key", () => {
   const key = keys();
   const failed = refused(press(WRITING, WISH, key, 0) ?? WRITING, "no");
-  const after = typed(failed);
+  const after = typed(failed, "hello ");
   expect(after).toMatchObject({ error: null });
   expect(sent(press(after, WISH, key, 1))).toBe("key-1");
+});
+
+test("the same words in a field that was emptied meanwhile are a new prompt", () => {
+  const key = keys();
+  const failed = refused(press(WRITING, WISH, key, 0) ?? WRITING, "no");
+  expect(sent(press(typed(failed, ""), WISH, key, 1))).toBe("key-2");
 });
