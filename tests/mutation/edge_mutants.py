@@ -24,8 +24,28 @@ MUTANTS = (
         Edit(
             "storage/sqlite/writer.py",
             "outcomes = self._write_group(jobs)\n"
-            "                self._loop.call_soon_threadsafe(self._deliver, outcomes)",
+            "            self._loop.call_soon_threadsafe(self._deliver, outcomes)",
             "self._write_group(jobs)",
+        ),
+    ),
+    mutant(
+        "tokens starve the rest",
+        "While anything streams, nothing else is ever written.",
+        "storage",
+        Edit(
+            "storage/sqlite/handover.py",
+            "slow_beside_quick if group else limit",
+            "0 if group else limit",
+        ),
+    ),
+    mutant(
+        "writer sleeps on",
+        "A job that comes just as the writer's thread lies down waits for the next one.",
+        "storage",
+        Edit(
+            "storage/sqlite/handover.py",
+            "if self._sleeping and not self._waking:",
+            "if False:",
         ),
     ),
     mutant(

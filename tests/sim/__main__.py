@@ -4,28 +4,43 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
 
-from tests.sim.explore import explore_together
+from tests.sim.explore import explore, explore_together
 from tests.sim.schedule import play
 from tests.sim.script import Script, draw
 from tests.sim.shrink import shrink
+from tests.sim.tally import Record, Tally, read_record, write_record
 
 SHOWN_CHARACTERS = 2_000
 SHOWN_FAILURES = 20
+SECONDS = 60.0
+TOLD_EVERY_SECONDS = 60.0
+NO_END = 1 << 60
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make sim", description=__doc__)
     parser.add_argument("--seed", type=int, help="replay this seed, and shrink it if it fails")
-    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help=f"stop after this time; {SECONDS:.0f} s unless --most is given",
+    )
     parser.add_argument("--first", type=int, help="the first seed; by default the clock says")
-    parser.add_argument("--most", type=int, default=1 << 60, help="stop after so many schedules")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    options = parser.parse_args()
+    parser.add_argument("--most", type=int, help="stop after so many schedules, recorded ones too")
+    parser.add_argument("--workers", type=int, help="processes; one for each core if not recorded")
+    parser.add_argument(
+        "--record", type=Path, help="keep in this file how far it came, and go on from there"
+    )
+    options = parser.parse_args(arguments)
     if options.seed is not None:
         return _replay(options.seed)
-    first = options.first if options.first is not None else time.time_ns() // 1_000_000
-    return _explore(first, options.seconds, options.most, options.workers)
+    if options.record is not None and options.workers not in (None, 1):
+        parser.error("what is recorded is one process; give another one a record of its own")
+    return _explore(options)
 
 
 def _replay(seed: int) -> int:
@@ -45,31 +60,51 @@ def _replay(seed: int) -> int:
     return 1
 
 
-def _explore(first: int, seconds: float, most: int, workers: int) -> int:
-    began = told_at = time.monotonic()
-    schedules = steps = events = 0
-    failed: list[int] = []
-    _say(f"exploring from seed {first} with {workers} processes")
-    for told in explore_together(first, workers=workers, seconds=seconds, most=most):
-        schedules += told.schedules
-        steps += told.steps
-        events += told.events
+def _explore(options: argparse.Namespace) -> int:
+    first = options.first if options.first is not None else time.time_ns() // 1_000_000
+    record = read_record(options.record, first=first)
+    told_at = began = time.monotonic()
+    _say(f"exploring from seed {record.next_seed}")
+    try:
+        for told in _tallies(options, record):
+            now = time.monotonic()
+            record.add(told, now - began)
+            began = now
+            _tell_failures(record.done, told)
+            if options.record is not None:
+                write_record(options.record, record)
+            if now - told_at >= TOLD_EVERY_SECONDS:
+                told_at = now
+                _say(_progress(record))
+    except KeyboardInterrupt:
+        _say("stopped")
+    _say(_progress(record))
+    _say(record.done.each())
+    if record.done.failed:
+        _say("failed: " + " ".join(str(seed) for seed, _ in record.done.failed[:100]))
+    _say(record.sentence())
+    return 1 if record.done.failed else 0
+
+
+def _tallies(options: argparse.Namespace, record: Record) -> Iterator[Tally]:
+    limit = SECONDS if options.most is None else float(NO_END)
+    seconds = options.seconds if options.seconds is not None else limit
+    most = max(0, (options.most or NO_END) - record.done.schedules)
+    workers = 1 if options.record is not None else options.workers or os.cpu_count() or 1
+    if workers == 1:
+        return explore(count(record.next_seed), seconds=seconds, most=most)
+    return explore_together(record.next_seed, workers=workers, seconds=seconds, most=most)
+
+
+def _tell_failures(done: Tally, told: Tally) -> None:
+    if len(done.failed) <= SHOWN_FAILURES:
         for seed, violation in told.failed:
-            failed.append(seed)
-            if len(failed) <= SHOWN_FAILURES:
-                _say(f"seed {seed}: {violation[:SHOWN_CHARACTERS]}\n  replay: make sim SEED={seed}")
-        if time.monotonic() - told_at >= 10.0:
-            told_at = time.monotonic()
-            rate = schedules / (told_at - began)
-            _say(f"{schedules:,} schedules, {rate:.0f}/s, {len(failed)} failed")
-    took = time.monotonic() - began
-    _say(
-        f"{schedules:,} schedules ({steps:,} steps, {events:,} events) in {took:.0f} s, "
-        f"{schedules / took:.0f}/s: {len(failed)} failed"
-    )
-    if failed:
-        _say("failed: " + " ".join(map(str, failed[:100])))
-    return 1 if failed else 0
+            _say(f"seed {seed}: {violation[:SHOWN_CHARACTERS]}\n  replay: make sim SEED={seed}")
+
+
+def _progress(record: Record) -> str:
+    rate = record.done.schedules / max(record.seconds, 0.001)
+    return f"{record.sentence()}; {rate:.0f}/s"
 
 
 def _tell(script: Script, violation: str) -> None:

@@ -1,6 +1,5 @@
 """Clients: they ask for anything, at any moment, twice, and check every answer."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from random import Random
@@ -153,7 +152,7 @@ class Client:
     async def cancel(self) -> None:
         node = await self.node()
         unfinished = [RunId(r) for r, view in self.session.runs.items() if not view.ended]
-        began = self._world.loop.time()
+        began = self._world.loop.now
         with self.asking("cancel", self.id):
             receipt = await node.call(lambda: node.engine.inbox.cancel_session(self.id))
         self._check_receipt(receipt, unfinished, began)
@@ -171,7 +170,7 @@ class Client:
                 "where nothing is slow a cancel settles",
                 receipt,
             )
-            waited = self._world.loop.time() - began
+            waited = self._world.loop.now - began
             must(waited >= SETTLE_SECONDS, "a cancel waits for the ending", waited, receipt)
             return
         for run_id in (*unfinished, *receipt.cancelled):
@@ -190,12 +189,12 @@ class Client:
         if run_id is None:
             return
         node = await self.node()
-        began = self._world.loop.time()
+        began = self._world.loop.now
         with self.asking("cancel_run", run_id):
             run = await node.call(lambda: node.engine.inbox.cancel_run(RunId(run_id)))
         view = self.session.runs[run_id]
         if not run.ended:
-            waited = self._world.loop.time() - began
+            waited = self._world.loop.now - began
             must(waited >= SETTLE_SECONDS, "a cancel waits for the ending", waited)
             return
         must(
@@ -288,7 +287,7 @@ class Client:
         for _ in range(20):
             if self.session.pending:
                 break
-            await asyncio.sleep(self._world.script.hurry)
+            await self._world.loop.sleep(self._world.script.hurry)
         approval_id = self._pick([*self.session.pending] or list(self.session.approvals))
         if approval_id is None:
             return

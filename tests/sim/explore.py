@@ -5,63 +5,64 @@ import multiprocessing
 import queue
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
-from tenuto.core.value import Value
-from tests.sim.schedule import play
+from tests.sim.schedule import perform
 from tests.sim.script import draw
+from tests.sim.stage import stage
+from tests.sim.tally import Tally
 
 if TYPE_CHECKING:
     from multiprocessing.queues import Queue
 
-COLLECT_EVERY = 100
+COLLECT_EVERY = 50
 TELL_EVERY_SECONDS = 1.0
 
 
-class Told(Value):
-    """What a worker has done since it last said so."""
+def explore(seeds: Iterator[int], *, seconds: float, most: int) -> Iterator[Tally]:
+    """Play these seeds in this process; tell about once a second what was done since."""
+    left = islice(seeds, most)
+    end = time.monotonic() + seconds
+    with _collecting_by_hand():
+        while (now := time.monotonic()) < end:
+            told = _explore(left, until=min(end, now + TELL_EVERY_SECONDS))
+            if not told.schedules:
+                return
+            yield told
 
-    schedules: int
-    steps: int
-    events: int
-    failed: tuple[tuple[int, str], ...]
-    """Seeds, and what each found."""
+
+def _explore(seeds: Iterator[int], *, until: float) -> Tally:
+    tally = Tally()
+    with stage():
+        for seed in seeds:
+            script = draw(seed)
+            tally.count(script, perform(script))
+            if tally.schedules % COLLECT_EVERY == 0:
+                gc.collect()
+            if time.monotonic() >= until:
+                break
+    return tally
 
 
-def explore(seeds: Iterator[int], *, seconds: float, most: int) -> Iterator[Told]:
-    """Play these seeds in this process; tell how it goes about once a second."""
+@contextmanager
+def _collecting_by_hand() -> Iterator[None]:
+    """Between schedules only, and nothing that was there before: what is left over is little."""
     gc.collect()
     gc.freeze()
     gc.disable()
-    end = time.monotonic() + seconds
-    tell_at = time.monotonic() + TELL_EVERY_SECONDS
-    schedules = steps = events = 0
-    failed: list[tuple[int, str]] = []
-    for count, seed in enumerate(seeds, start=1):
-        verdict = play(draw(seed))
-        schedules += 1
-        steps += verdict.steps
-        events += verdict.events
-        if verdict.violation is not None:
-            failed.append((seed, verdict.violation))
-        if count % COLLECT_EVERY == 0:
-            gc.collect()
-        now = time.monotonic()
-        if now >= tell_at or now >= end or count >= most:
-            yield Told(schedules=schedules, steps=steps, events=events, failed=tuple(failed))
-            schedules = steps = events = 0
-            failed.clear()
-            tell_at = now + TELL_EVERY_SECONDS
-        if now >= end or count >= most:
-            break
-    gc.enable()
-    gc.unfreeze()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()
 
 
-def explore_together(first: int, *, workers: int, seconds: float, most: int) -> Iterator[Told]:
+def explore_together(first: int, *, workers: int, seconds: float, most: int) -> Iterator[Tally]:
     """The same with several processes; worker `n` plays every `workers`-th seed."""
     context = multiprocessing.get_context("spawn")
-    told: Queue[Told | None] = context.Queue()
+    told: Queue[Tally | None] = context.Queue()
     crew = [
         context.Process(
             target=_work,
@@ -92,14 +93,7 @@ def explore_together(first: int, *, workers: int, seconds: float, most: int) -> 
             worker.join()
 
 
-def _work(told: "Queue[Told | None]", first: int, step: int, seconds: float, most: int) -> None:
-    for said in explore(_every(first, step), seconds=seconds, most=most):
+def _work(told: "Queue[Tally | None]", first: int, step: int, seconds: float, most: int) -> None:
+    for said in explore(count(first, step), seconds=seconds, most=most):
         told.put(said)
     told.put(None)
-
-
-def _every(first: int, step: int) -> Iterator[int]:
-    seed = first
-    while True:
-        yield seed
-        seed += step

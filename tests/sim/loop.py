@@ -6,16 +6,16 @@ every real loop, so what goes wrong here can go wrong there.
 """
 
 import asyncio
-import heapq
 import sys
 from asyncio import events
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
+from heapq import heappop, heappush
 from random import Random
+from types import coroutine
 from typing import Any
 
-from anyio._backends._asyncio import CancelScope
+import msgspec
 
 NODE: ContextVar[str | None] = ContextVar("node", default=None)
 """The node that a callback belongs to; None: the world outside."""
@@ -27,16 +27,14 @@ class Stuck(Exception):
     """Nothing is ready and no timer is set, or it never ends."""
 
 
-class Call:
+class Call(msgspec.Struct, eq=False):
     """A callback that waits for its turn."""
 
-    __slots__ = ("args", "callback", "context", "dropped")
-
-    def __init__(self, callback: Callable[..., Any], args: Any, context: Context | None) -> None:
-        self.callback = callback
-        self.args = args
-        self.context = context if context is not None else copy_context()
-        self.dropped = False
+    callback: Callable[..., Any]
+    args: tuple[Any, ...]
+    context: Context
+    due: float = 0.0
+    dropped: bool = False
 
     def cancel(self) -> None:
         self.dropped = True
@@ -44,51 +42,25 @@ class Call:
     def cancelled(self) -> bool:
         return self.dropped
 
-
-class Timer(Call):
-    __slots__ = ("due", "number")
-
-    def __init__(
-        self,
-        due: float,
-        number: int,
-        callback: Callable[..., Any],
-        args: Any,
-        context: Context | None,
-    ) -> None:
-        super().__init__(callback, args, context)
-        self.due = due
-        self.number = number
-
     def when(self) -> float:
         return self.due
 
-    def __lt__(self, other: "Timer") -> bool:
-        return (self.due, self.number) < (other.due, other.number)
+
+@coroutine
+def turn() -> Iterator[None]:
+    """Let others go first, once."""
+    yield
 
 
 class NumberedTask(asyncio.Task[Any]):
     """Hashed by its number: a set of tasks has the same order in every replay."""
 
-    def __init__(self, number: int, node: str | None, *args: Any, **options: Any) -> None:
-        self.number = number
-        self.node = node
-        super().__init__(*args, **options)
+    __slots__ = ("node", "number")
+    number: int
+    node: str | None
 
     def __hash__(self) -> int:
         return self.number
-
-
-@contextmanager
-def steady_scopes() -> Iterator[None]:
-    """anyio keeps scopes in sets: hash them by their task, so that these have a steady order too."""
-    scopes: Any = CancelScope
-    before = scopes.__hash__
-    scopes.__hash__ = lambda scope: hash(scope._host_task)
-    try:
-        yield
-    finally:
-        scopes.__hash__ = before
 
 
 class SimLoop(asyncio.AbstractEventLoop):
@@ -98,9 +70,9 @@ class SimLoop(asyncio.AbstractEventLoop):
         """From how many of the oldest ready callbacks the next is drawn; one: strictly in order."""
         self._tick = tick
         """How long a step takes."""
-        self._now = 0.0
+        self.now = 0.0
         self._ready: list[Call] = []
-        self._timers: list[Timer] = []
+        self._timers: list[tuple[float, int, Call]] = []
         self._parked: list[Call] = []
         self._frozen: dict[str, None] = {}
         self._count = 0
@@ -109,7 +81,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         """Something was found: stop at once."""
         self.closed = False
         self.tasks: list[NumberedTask] = []
-        self.on_mistake: Callable[[str], None] = lambda said: None
+        self.on_mistake: Callable[[str], None] = _nothing
 
     def run(self, main: Coroutine[Any, Any, None]) -> None:
         """Run until `main` is done or something is found."""
@@ -118,8 +90,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         events._set_running_loop(self)
         try:
             task = self.create_task(main)
-            with steady_scopes():
-                self._spin(task)
+            self._spin(task.done)
             if task.done() and not task.cancelled() and not self.broken:
                 task.result()
         finally:
@@ -131,33 +102,39 @@ class SimLoop(asyncio.AbstractEventLoop):
         events._set_running_loop(self)
         try:
             self.broken = False
-            with steady_scopes():
-                self._spin(None, most=self.steps + steps)
+            self._spin(bool, most=self.steps + steps)
         except Stuck:
             pass
         finally:
             events._set_running_loop(None)
             self.closed = True
 
-    def _spin(self, until: asyncio.Task[Any] | None, *, most: int = MOST_STEPS) -> None:
-        ready, timers, random = self._ready, self._timers, self._dice.random
-        while not self.broken and not (until is not None and until.done()):
-            while timers and (timers[0].dropped or timers[0].due <= self._now):
-                ready.append(heapq.heappop(timers))
+    def forget(self) -> None:
+        """Let go of all that ran here, so that it does not have to be collected."""
+        for held in (self.tasks, self._ready, self._timers, self._parked):
+            held.clear()
+        self.on_mistake = _nothing
+
+    def _spin(self, is_done: Callable[[], bool], *, most: int = MOST_STEPS) -> None:
+        ready, timers, frozen = self._ready, self._timers, self._frozen
+        random, width, tick = self._dice.random, self._width, self._tick
+        while not self.broken and not is_done():
+            while timers and (timers[0][0] <= self.now or timers[0][2].dropped):
+                ready.append(heappop(timers)[2])
             if not ready:
                 if not timers:
                     raise Stuck("nobody will ever wake anyone")
-                self._now = timers[0].due
+                self.now = timers[0][0]
                 continue
-            among = min(len(ready), self._width)
+            among = min(len(ready), width)
             call = ready.pop(int(random() * among) if among > 1 else 0)
             if call.dropped:
                 continue
-            if self._frozen and (call.context.get(NODE) or "") in self._frozen:
+            if frozen and (call.context.get(NODE) or "") in frozen:
                 self._parked.append(call)
                 continue
             self.steps += 1
-            self._now += self._tick
+            self.now += tick
             if self.steps > most:
                 raise Stuck("it does not come to rest")
             call.context.run(call.callback, *call.args)
@@ -172,12 +149,12 @@ class SimLoop(asyncio.AbstractEventLoop):
         self._parked.clear()
 
     def time(self) -> float:
-        return self._now
+        return self.now
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> Call:
-        call = Call(callback, args, context)
+        call = Call(callback, args, copy_context() if context is None else context)
         if not self.closed:
             self._ready.append(call)
         return call
@@ -188,17 +165,31 @@ class SimLoop(asyncio.AbstractEventLoop):
         callback: Callable[..., Any],
         *args: Any,
         context: Context | None = None,
-    ) -> Timer:
-        return self.call_at(self._now + delay, callback, *args, context=context)
+    ) -> Call:
+        return self.call_at(self.now + delay, callback, *args, context=context)
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Timer:
-        self._count += 1
-        timer = Timer(when, self._count, callback, args, context)
+    ) -> Call:
+        timer = Call(callback, args, copy_context() if context is None else context, when)
         if not self.closed:
-            heapq.heappush(self._timers, timer)
+            self._count += 1
+            heappush(self._timers, (when, self._count, timer))
         return timer
+
+    async def sleep(self, seconds: float) -> None:
+        """As asyncio.sleep, for those who know the loop."""
+        if seconds <= 0.0:
+            await turn()
+            return
+        woken: asyncio.Future[None] = asyncio.Future(loop=self)
+        timer = Call(_wake, (woken,), copy_context(), self.now + seconds)
+        self._count += 1
+        heappush(self._timers, (timer.due, self._count, timer))
+        try:
+            await woken
+        finally:
+            timer.dropped = True
 
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
@@ -211,15 +202,19 @@ class SimLoop(asyncio.AbstractEventLoop):
         context: Context | None = None,
     ) -> asyncio.Task[Any]:
         node = NODE.get() if context is None else context.get(NODE)
-        task = NumberedTask(len(self.tasks), node, coro, loop=self, name=name, context=context)
+        # Its number first: asyncio puts it in a set. And a name, or it has to make one up.
+        task = NumberedTask.__new__(NumberedTask)
+        task.number = len(self.tasks)
+        task.node = node
+        task.__init__(coro, loop=self, name=name or "task", context=context)  # type: ignore[misc]
         self.tasks.append(task)
         return task
 
     def get_task_factory(self) -> None:
         """Tasks are made in one way only."""
 
-    def get_debug(self) -> bool:
-        return False
+    get_debug = staticmethod(bool)
+    """Never. Every future asks, so it is a call without a frame."""
 
     def is_running(self) -> bool:
         return True
@@ -242,3 +237,12 @@ class SimLoop(asyncio.AbstractEventLoop):
     def _left_to_the_collector(self, generator: AsyncGenerator[Any, Any]) -> None:
         if not self.closed:
             self.on_mistake(f"nobody closed {generator!r}")
+
+
+def _nothing(said: str) -> None:
+    """Nobody listens."""
+
+
+def _wake(sleeper: "asyncio.Future[None]") -> None:
+    if not sleeper.cancelled():
+        sleeper.set_result(None)

@@ -25,6 +25,7 @@ from tenuto.ports.model import (
     TextPiece,
     UsagePiece,
 )
+from tests.sim.loop import turn
 from tests.sim.request import check_request
 from tests.sim.violation import Violation
 
@@ -55,7 +56,7 @@ class SimModels:
         return tuple(BOTH.values()), WIDE.id
 
     async def find(self, model_id: str | None) -> Model:
-        await asyncio.sleep(0)
+        await turn()
         model = BOTH.get(model_id or WIDE.id)
         if model is None:
             raise ModelNotFound(f"there is no model {model_id}")
@@ -125,12 +126,12 @@ class Answer:
         chance = self._dice.random()
         try:
             if chance < 0.03 * self._temper:
-                await asyncio.sleep(20.0)
+                await self._world.loop.sleep(20.0)
                 self._fault(Reason.PROVIDER_STALLED, None)
             elif chance < 0.5:
-                await asyncio.sleep(self._dice.random() * self._hurry)
+                await self._world.loop.sleep(self._dice.random() * self._hurry)
             elif chance < 0.8:
-                await asyncio.sleep(0)
+                await turn()
         except asyncio.CancelledError:
             if self._lingers:
                 with anyio.CancelScope(shield=True):

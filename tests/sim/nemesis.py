@@ -3,7 +3,7 @@
 from random import Random
 from typing import TYPE_CHECKING
 
-from tests.sim.node import Lost, Node
+from tests.sim.node import Lost
 from tests.sim.script import Item
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ class Nemesis:
         self._armed: list[tuple[int, str]] = []
         """After how many more calls of the store which fate comes."""
         self._outage_until = 0.0
+        self.is_up_to_something = False
+        """Whether a call of the store may have a fate at all."""
         self.is_calm = False
 
-    def fate(self, node: Node) -> str:
+    def fate(self) -> str:
         """What becomes of this call of the store."""
-        if self.is_calm:
-            return ""
-        if self._world.loop.time() < self._outage_until:
+        if self._world.loop.now < self._outage_until:
             return "trouble"
         if not self._armed:
             return ""
@@ -36,6 +36,7 @@ class Nemesis:
 
     async def strike(self, item: Item) -> None:
         dice = Random(item.dice)
+        self.is_up_to_something = not self.is_calm
         match item.kind:
             case "crash":
                 if node := self._world.pick_node(dice):
@@ -48,7 +49,7 @@ class Nemesis:
                     self._armed.append((dice.randrange(30), "trouble"))
             case "outage":
                 seconds = dice.random() * dice.choice((1.0, LONGEST_OUTAGE_SECONDS))
-                self._outage_until = self._world.loop.time() + seconds
+                self._outage_until = self._world.loop.now + seconds
                 if self._world.script.nodes > 1:
                     # Nobody can keep a lease: whoever is first after it may think the others gone.
                     self._world.ledger.losses.append(FOR_EVER)
@@ -60,6 +61,7 @@ class Nemesis:
     def calm(self) -> None:
         """No more bad luck from here on."""
         self.is_calm = True
+        self.is_up_to_something = False
         self._armed.clear()
         for node in self._world.nodes:
             node.disk.stalled_until = 0.0
@@ -86,7 +88,7 @@ class Nemesis:
         self._world.ledger.losses.append(FOR_EVER)
         seconds = dice.choice((dice.random(), 0.5 + dice.random() / 2)) * LONGEST_PAUSE_SECONDS
         if kind == "stall":
-            node.disk.stalled_until = self._world.loop.time() + seconds
+            node.disk.stalled_until = self._world.loop.now + seconds
             return
         self._world.loop.freeze(node.name)
         self._world.loop.call_later(

@@ -76,10 +76,6 @@ class Node:
             janitor=Janitor(store, clock, fold_after_seconds=script.fold_after),
         )
 
-    def is_here(self) -> bool:
-        """Whether what runs now runs in this node."""
-        return NODE.get() == self.name
-
     async def call(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do this inside the node, as a request would. Raises Lost if the node dies."""
         if self.dead:

@@ -28,18 +28,17 @@ class Promptness:
 
     def covers(self, run_id: str) -> None:
         """A cancel that covers the run is committed."""
-        self._covered.setdefault(run_id, self._loop.time())
+        self._covered.setdefault(run_id, self._loop.now)
 
     def must_not_be_covered(self, run_id: str) -> None:
         """What a cancel covers asks no model any more."""
         if self.is_kind:
-            since = self._loop.time() - self._covered.get(run_id, self._loop.time())
+            since = self._loop.now - self._covered.get(run_id, self._loop.now)
             must(since <= STOP_SECONDS, "a cancel reaches the run at once", since, run_id)
 
     def look(self, session: SessionLog, event: dict[str, Any]) -> None:
-        if not self.is_due:
-            return
-        now = self._loop.time()
+        """Called at every event where it `is_due`."""
+        now = self._loop.now
         match event["type"]:
             case "run.started":
                 waited = now - self._startable.get(session.id, now)

@@ -54,7 +54,7 @@ class Reader:
                 await node.call(lambda node=node: self._read(node))  # type: ignore[misc]
                 self.over = not node.engine.draining
             except (Lost, StorageTrouble):
-                await asyncio.sleep(self._dice.random())
+                await self._world.loop.sleep(self._dice.random())
             except NotFound:
                 self.over = True
         self.over = True
@@ -80,7 +80,7 @@ class Reader:
         except Violation as violation:
             self._world.fail(violation)
         if self._dice.random() < 0.3:
-            await asyncio.sleep(self._dice.random() * self._world.script.hurry)
+            await self._world.loop.sleep(self._dice.random() * self._world.script.hurry)
 
     def _take(self, frame: bytes) -> None:
         first, second, data = frame.split(b"\n", 2)

@@ -1,11 +1,7 @@
 """One schedule, from its script to its verdict."""
 
 import asyncio
-import logging
 import random
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from traceback import format_exception
 
@@ -15,8 +11,9 @@ from tenuto.core.session import DEFAULT_WORKSPACE, Session, Workspace
 from tenuto.core.value import ApprovalId, SessionId
 from tests.sim.client import act
 from tests.sim.loop import Stuck
-from tests.sim.node import Lost
+from tests.sim.node import Lost, Node
 from tests.sim.script import ASKS, Item, Script
+from tests.sim.stage import stage
 from tests.sim.violation import Violation, must
 from tests.sim.world import World
 
@@ -35,42 +32,50 @@ class Verdict:
     """Of all that was committed: the same script gives the same."""
     steps: int
     events: int
+    runs: int
+    nodes: int
+    """How often an engine was started."""
+    crashes: int
 
 
 def play(script: Script) -> Verdict:
     """Run one schedule to its end."""
+    with stage():
+        return perform(script)
+
+
+def perform(script: Script) -> Verdict:
+    """The same where the stage is set."""
     random.seed(script.seed)
     world = World(script)
-    with _listening(_Mistakes(world)):
-        try:
-            world.loop.run(_life(world))
-        except Stuck as stuck:
-            world.fail(Violation(f"{stuck}: {_whereabouts(world)}"))
-        except Violation as violation:
-            world.fail(violation)
-        except Exception as error:  # noqa: BLE001  a mistake of ours must not hide behind a seed
-            world.fail(Violation("the simulation stumbled: " + "".join(format_exception(error))))
-        _end(world)
-    said = None if world.violation is None else str(world.violation)
-    events = sum(session.head for session in world.witness.sessions.values())
-    return Verdict(
-        violation=said, digest=world.witness.digest, steps=world.loop.steps, events=events
-    )
+    try:
+        world.loop.run(_life(world))
+    except Stuck as stuck:
+        world.fail(Violation(f"{stuck}: {_whereabouts(world)}"))
+    except Violation as violation:
+        world.fail(violation)
+    except Exception as error:  # noqa: BLE001  a mistake of ours must not hide behind a seed
+        world.fail(Violation("the simulation stumbled: " + "".join(format_exception(error))))
+    _end(world)
+    verdict = _verdict(world)
+    world.forget()
+    return verdict
 
 
 async def _life(world: World) -> None:
     await _begin(world)
     items = [world.loop.create_task(_do(world, item)) for item in world.script.items]
-    await asyncio.sleep(max(item.at for item in world.script.items))
-    await _quiet(world, items, give_up_at=world.loop.time() + BAD_LUCK_SECONDS)
+    await world.loop.sleep(max(item.at for item in world.script.items))
+    await _quiet(world, items, give_up_at=world.loop.now + BAD_LUCK_SECONDS)
     world.nemesis.calm()
     runs = sum(len(session.runs) for session in world.witness.sessions.values())
-    limit = world.loop.time() + PER_RUN_SECONDS * (runs + 2)
-    must(await _quiet(world, items, give_up_at=limit), "every run ends", _whereabouts(world))
+    limit = world.loop.now + PER_RUN_SECONDS * (runs + 2)
+    if not await _quiet(world, items, give_up_at=limit):
+        must(False, "every run ends", _whereabouts(world))
     await _catch_up(world)
     for node in list(world.nodes):
         await world.stop(node, 1.0)
-    await asyncio.sleep(6.0)
+    await world.loop.sleep(6.0)
     _check_the_end(world)
 
 
@@ -96,7 +101,7 @@ async def _begin(world: World) -> None:
 
 
 async def _do(world: World, item: Item) -> None:
-    await asyncio.sleep(item.at)
+    await world.loop.sleep(item.at)
     if item.trigger is not None:
         await world.next_event(item.session, item.trigger)
     if item.kind in ASKS:
@@ -107,21 +112,21 @@ async def _do(world: World, item: Item) -> None:
 
 async def _quiet(world: World, items: list[asyncio.Task[None]], *, give_up_at: float) -> bool:
     """Wait until all is done and idle; a person answers what is asked meanwhile."""
-    while world.loop.time() < give_up_at:
-        sessions = list(world.witness.sessions.values())
-        ready = [node for node in world.nodes if node.ready]
-        if (
-            all(session.idle for session in sessions)
-            and all(item.done() for item in items)
-            and len(ready) == len(world.nodes) > 0
-            and not world.reviving
-        ):
+    sessions = world.witness.sessions
+    while world.loop.now < give_up_at:
+        items = [item for item in items if not item.done()]
+        working = [session for session in sessions.values() if not session.idle]
+        if not (items or working or world.reviving) and _are_up(world.nodes):
             return True
-        for session in sessions:
+        for session in working:
             for approval_id in list(session.pending):
                 await _answer(world, approval_id)
-        await asyncio.sleep(0.5)
+        await world.loop.sleep(0.5)
     return False
+
+
+def _are_up(nodes: list[Node]) -> bool:
+    return bool(nodes) and all(node.ready for node in nodes)
 
 
 async def _answer(world: World, approval_id: str) -> None:
@@ -136,17 +141,17 @@ async def _answer(world: World, approval_id: str) -> None:
 
 async def _catch_up(world: World) -> None:
     """Every reader that stayed sees everything; then all leave."""
-    give_up_at = world.loop.time() + CATCH_UP_SECONDS
+    give_up_at = world.loop.now + CATCH_UP_SECONDS
     while behind := [reader for reader in world.readers if not reader.over and reader.behind]:
         seen = [(reader.at, reader.last) for reader in behind]
-        must(world.loop.time() < give_up_at, "every reader gets everything", seen)
-        await asyncio.sleep(1.0)
+        must(world.loop.now < give_up_at, "every reader gets everything", seen)
+        await world.loop.sleep(1.0)
     for reader in world.readers:
         reader.left.set()
-    give_up_at = world.loop.time() + CATCH_UP_SECONDS
+    give_up_at = world.loop.now + CATCH_UP_SECONDS
     while not all(reader.over for reader in world.readers):
-        must(world.loop.time() < give_up_at, "who leaves is let go")
-        await asyncio.sleep(0.2)
+        must(world.loop.now < give_up_at, "who leaves is let go")
+        await world.loop.sleep(0.2)
 
 
 def _check_the_end(world: World) -> None:
@@ -179,42 +184,23 @@ def _end(world: World) -> None:
             task.exception()
 
 
+def _verdict(world: World) -> Verdict:
+    sessions = world.witness.sessions.values()
+    return Verdict(
+        violation=None if world.violation is None else str(world.violation),
+        digest=world.witness.digest,
+        steps=world.loop.steps,
+        events=sum(session.head for session in sessions),
+        runs=sum(len(session.runs) for session in sessions),
+        nodes=world.started,
+        crashes=world.crashes,
+    )
+
+
 def _whereabouts(world: World) -> str:
     sessions = [
         f"{s.id} active {s.active} queue {s.queue} pending {list(s.pending)}"
         for s in world.witness.sessions.values()
     ]
     tasks = [repr(task) for task in world.loop.tasks if not task.done()]
-    return "\n".join((f"at {world.loop.time():.1f} s", *sessions, *tasks))
-
-
-class _Mistakes(logging.Handler):
-    """An error in the log is a mistake, unless it tells of a store that refused."""
-
-    def __init__(self, world: World) -> None:
-        super().__init__(logging.ERROR)
-        self._world = world
-
-    def emit(self, record: logging.LogRecord) -> None:
-        error = record.exc_info[1] if record.exc_info else None
-        if type(error).__name__ not in ("StorageTrouble", "Dead"):
-            said = logging.Formatter().format(record)
-            self._world.fail(Violation(f"an error was logged: {said}"))
-
-
-@contextmanager
-def _listening(ear: logging.Handler) -> Iterator[None]:
-    logger = logging.getLogger("tenuto")
-    level, propagate = logger.level, logger.propagate
-    logger.setLevel(logging.ERROR)
-    logger.propagate = False
-    logger.addHandler(ear)
-    try:
-        # A task that is killed before its first step leaves a coroutine that nobody awaits.
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "coroutine .* was never awaited", RuntimeWarning)
-            yield
-    finally:
-        logger.removeHandler(ear)
-        logger.setLevel(level)
-        logger.propagate = propagate
+    return "\n".join((f"at {world.loop.now:.1f} s", *sessions, *tasks))

@@ -1,6 +1,7 @@
 """A node's way to the store: it is slow, it fails, it stalls, and it ends with the node."""
 
 import asyncio
+import inspect
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 from tenuto.core.error import StorageTrouble
 from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId
-from tests.sim.loop import NODE
+from tenuto.storage.memory import MemoryStore
+from tests.sim.loop import NODE, turn
 
 if TYPE_CHECKING:
     from tests.sim.node import Node
     from tests.sim.world import World
 
+Work = Callable[..., Awaitable[Any]]
+
 WRITES = ("append", "commit", "create_session")
 RING_SECONDS = 0.05
+LINGERS = 0.6
+"""How often a way to the store or back takes a turn, or longer."""
 
 
 class Dead(BaseException):
@@ -28,68 +34,93 @@ class Disk:
     def __init__(self, world: "World", node: "Node") -> None:
         self._world = world
         self._node = node
+        self._loop = world.loop
+        self._nemesis = world.nemesis
         self._dice = world.dice("store")
         self._slow = 0.08 + 0.15 * world.script.temper
+        self._hurry = world.script.hurry
+        self._alone = world.script.nodes == 1
         self.stalled_until = 0.0
 
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        work = getattr(self._world.store, name)
+    def _way(self, chance: float) -> Awaitable[None]:
+        """The way to the store, or back, where it takes any time."""
+        if chance < self._slow:
+            return self._loop.sleep(self._dice.random() * self._hurry)
+        return turn()
 
-        async def call(*args: Any, **options: Any) -> Any:
-            return await self._call(name, lambda: work(*args, **options))
+    async def _stall(self) -> None:
+        while (left := self.stalled_until - self._loop.now) > 0.0:
+            await self._loop.sleep(min(1.0, left))
 
-        setattr(self, name, call)
-        return call
+    async def _later(self, work: Work, args: Any, options: Any) -> Any:
+        chance = self._dice.random()
+        if chance < LINGERS:
+            await self._way(chance)
+        if self._loop.now < self.stalled_until:
+            await self._stall()
+        if self._node.dead:
+            raise Dead
+        return await work(self._world.store, *args, **options)
 
-    async def heartbeat(self, *args: Any, **options: Any) -> None:
-        # Where only one node can be, a heartbeat writes nothing, and whoever is gone is gone.
-        if self._world.script.nodes > 1:
-            await self._call("heartbeat", lambda: self._world.store.heartbeat(*args, **options))
-
-    async def _call(self, name: str, work: Callable[[], Awaitable[Any]]) -> Any:
-        self._must_live()
-        await self._travel()
-        self._must_live()
-        fate = self._world.nemesis.fate(self._node)
+    def _suffer(self, fate: str) -> None:
         if fate == "trouble":
             self._world.ledger.troubles += 1
             raise StorageTrouble("the store cannot be used now")
         if fate == "crash before":
             self._die()
-        if name in WRITES and self._dice.random() < 0.15:
-            # As a writer of its own would: the caller may leave, what it asked for is done.
-            result = await asyncio.shield(asyncio.ensure_future(self._later(work)))
-        else:
-            result = await work()
-        if fate == "crash after" and not self._world.nemesis.is_calm:
-            self._die()
-        await self._travel()
-        self._must_live()
-        self._node.ring.drain()
-        return result
-
-    async def _later(self, work: Callable[[], Awaitable[Any]]) -> Any:
-        await self._travel()
-        self._must_live()
-        return await work()
-
-    async def _travel(self) -> None:
-        loop = self._world.loop
-        chance = self._dice.random()
-        if chance < self._slow:
-            await asyncio.sleep(self._dice.random() * self._world.script.hurry)
-        elif chance < 0.6:
-            await asyncio.sleep(0)
-        while loop.time() < self.stalled_until:  # noqa: ASYNC110  time is virtual
-            await asyncio.sleep(min(1.0, self.stalled_until - loop.time()))
 
     def _die(self) -> None:
         self._world.crash(self._node)
         raise Dead
 
-    def _must_live(self) -> None:
-        if self._node.dead:
+
+def _method(work: Work, *, is_write: bool, is_lease: bool) -> Work:
+    # Nothing is called as often: all of it is one frame, and a way that takes no time is none.
+    async def call(self: Disk, *args: Any, **options: Any) -> Any:
+        if is_lease and self._alone:
+            # Where only one node can be, a heartbeat writes nothing, and whoever is gone is gone.
+            return
+        node, dice, nemesis, loop = self._node, self._dice, self._nemesis, self._loop
+        if node.dead:
             raise Dead
+        chance = dice.random()
+        if chance < LINGERS:
+            await self._way(chance)
+        if loop.now < self.stalled_until:
+            await self._stall()
+        if node.dead:
+            raise Dead
+        fate = nemesis.fate() if nemesis.is_up_to_something else ""
+        if fate:
+            self._suffer(fate)
+        if is_write and dice.random() < 0.15:
+            # As a writer of its own would: the caller may leave, what it asked for is done.
+            later = self._later(work, args, options)
+            result = await asyncio.shield(asyncio.ensure_future(later))
+        else:
+            result = await work(self._world.store, *args, **options)
+        if fate == "crash after" and not nemesis.is_calm:
+            self._die()
+        chance = dice.random()
+        if chance < LINGERS:
+            await self._way(chance)
+        if loop.now < self.stalled_until:
+            await self._stall()
+        if node.dead:
+            raise Dead
+        if node.ring.untold:
+            node.ring.drain()
+        return result
+
+    call.__qualname__ = f"Disk.{work.__name__}"
+    return call
+
+
+for _name, _work in inspect.getmembers(MemoryStore, inspect.isfunction):
+    if not _name.startswith("_"):
+        setattr(
+            Disk, _name, _method(_work, is_write=_name in WRITES, is_lease=_name == "heartbeat")
+        )
 
 
 class Ring:
@@ -99,30 +130,31 @@ class Ring:
         self._world = world
         self._node = node
         self._dice = world.dice("ring")
-        self._own: deque[Callable[[], None]] = deque()
+        self.untold: deque[Callable[[], None]] = deque()
+        """Of its own commits."""
 
     def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
-        if self._node.is_here():
+        if NODE.get() == self._node.name:
             self._soon(lambda: self._node.switchboard.committed(stream, events))
         else:
             self._from_afar(lambda: self._node.engine.tailer.rung_from_afar(stream))
 
     def changed(self, session_id: SessionId) -> None:
-        if self._node.is_here():
+        if NODE.get() == self._node.name:
             self._soon(lambda: self._node.switchboard.changed(session_id))
         else:
             self._from_afar(lambda: self._node.switchboard.changed(session_id))
 
     def drain(self) -> None:
-        while self._own:
-            self._own.popleft()()
+        while self.untold:
+            self.untold.popleft()()
 
     def _soon(self, tell: Callable[[], None]) -> None:
         # Readers may see a commit before the sink is told; the writer is answered after it.
-        self._own.append(tell)
+        self.untold.append(tell)
         if self._dice.random() < 0.5:
             self.drain()
-        elif len(self._own) == 1:
+        elif len(self.untold) == 1:
             delay = self._dice.random() * RING_SECONDS
             self._world.loop.call_later(delay, self._if_alive(self.drain), context=self._node.home)
 
@@ -138,7 +170,3 @@ class Ring:
                 tell()
 
         return told
-
-
-def here() -> str | None:
-    return NODE.get()

@@ -55,7 +55,7 @@ class SimTool:
         dice, temper, hurry = self._dice, self._world.script.temper, self._world.script.hurry
         try:
             for step in range(dice.choice((0, 1, 1, 2))):
-                await asyncio.sleep(dice.choice((0.0, dice.random(), 2.0)) * hurry)
+                await self._world.loop.sleep(dice.choice((0.0, dice.random(), 2.0)) * hurry)
                 place.progress(f"step {step} of {arguments}")
         except asyncio.CancelledError:
             if dice.random() < temper * 0.4:

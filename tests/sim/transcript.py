@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.sim.violation import must
+from tests.sim.violation import broken, must
 
 Json = dict[str, Any]
 
@@ -38,10 +38,12 @@ class Transcript:
 
     def grew(self, event: Json) -> None:
         message = self.messages.get(event["message_id"])
-        must(message is not None, "parts are of a message that there is", event)
-        assert message is not None
-        must(message["finish_reason"] is None, "nothing of a message follows its finish", event)
-        must(message["run_id"] == event["run_id"], "a part is of its message's run", event)
+        if message is None:
+            broken("parts are of a message that there is", event)
+        if message["finish_reason"] is not None:
+            broken("nothing of a message follows its finish", event)
+        if message["run_id"] != event["run_id"]:
+            broken("a part is of its message's run", event)
         parts = self._parts[message["id"]]
         match event["type"]:
             case "part.started":
@@ -52,10 +54,14 @@ class Transcript:
             case "part.delta":
                 part = parts.get(event["part_id"], {})
                 field = "input_text" if part.get("type") == "tool" else "text"
-                must(field in part, "a part starts before it grows", event)
-                must(event["offset"] == len(part[field]), "a delta goes on at its offset", event)
-                must(part.get("state") in (None, "input_streaming"), "input streams first", event)
-                must(event["text"], "a delta says something", event)
+                if field not in part:
+                    broken("a part starts before it grows", event)
+                if event["offset"] != len(part[field]):
+                    broken("a delta goes on at its offset", event)
+                if part.get("state") not in (None, "input_streaming"):
+                    broken("input streams first", event)
+                if not event["text"]:
+                    broken("a delta says something", event)
                 part[field] += event["text"]
             case _:
                 self._updated(parts, event)

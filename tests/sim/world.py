@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
-from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
 from tenuto.core.error import StorageTrouble
 from tenuto.core.event import Stored
 from tenuto.core.session import DEFAULT_WORKSPACE
-from tenuto.core.value import Instant, SessionId, StreamId
+from tenuto.core.value import SessionId, StreamId
 from tenuto.ports.store import Sink
 from tenuto.storage.memory import MemoryStore
+from tests.sim.clock import CountingIds, VirtualClock
 from tests.sim.ledger import Ledger
 from tests.sim.loop import NumberedTask, SimLoop
 from tests.sim.nemesis import Nemesis
@@ -24,7 +24,6 @@ from tests.sim.session_log import RunView, SessionLog
 from tests.sim.violation import Violation, must
 from tests.sim.witness import Witness, now
 
-BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 TRIGGER_SECONDS = 5.0
 PURPOSES = ("loop", "store", "ring", "model", "tool", "person")
 
@@ -44,35 +43,6 @@ class Hub:
             sink.changed(session_id)
 
 
-class VirtualClock:
-    def __init__(self, loop: SimLoop) -> None:
-        self._loop = loop
-        self._read_at = -1.0
-        self._told = Instant("")
-
-    def now(self) -> Instant:
-        if self._loop.time() != self._read_at:
-            self._read_at = self._loop.time()
-            self._told = self.later(0.0)
-        return self._told
-
-    def seconds(self) -> float:
-        return self._loop.time()
-
-    def later(self, seconds: float) -> Instant:
-        moment = BEGINNING + timedelta(seconds=self._loop.time() + seconds)
-        return Instant(moment.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z")
-
-
-class CountingIds:
-    def __init__(self) -> None:
-        self._count = 0
-
-    def new(self, prefix: str) -> str:
-        self._count += 1
-        return f"{prefix}_{self._count:06}"
-
-
 def _loop(dice: Random, *, width: int, tick: float) -> SimLoop:
     # The base class only looks abstract: what is not there has no place here.
     return SimLoop(dice, width=width, tick=tick)  # type: ignore[abstract]
@@ -89,12 +59,13 @@ class World:
         self.clock = VirtualClock(self.loop)
         self.ids = CountingIds()
         self.ledger = Ledger(nodes=script.nodes)
-        self.witness = Witness(DEFAULT_WORKSPACE, self.fail)
-        self.witness.step = lambda: self.loop.steps
+        self.witness = Witness(DEFAULT_WORKSPACE, self.loop, self.fail)
         self.witness.on_finished += [self.ledger.judge, self._check_steer]
         self.witness.on_changed = self._changed
         self.promptness = Promptness(script, self.loop)
-        self.witness.on_committed += [self.promptness.look, self._wake]
+        if self.promptness.is_due:
+            self.witness.on_committed.append(self.promptness.look)
+        self.witness.on_committed.append(self._wake)
         self._hub = Hub()
         self._hub.sinks.append(self.witness)
         self.store = MemoryStore(self._hub)
@@ -110,7 +81,9 @@ class World:
         self.reviving = 0
         self._waiting: list[tuple[str, str, asyncio.Future[None]]] = []
         self._words = 0
-        self._names = 0
+        self.started = 0
+        self.crashes = 0
+        """How many nodes were started, and how many killed."""
 
     def dice(self, purpose: str) -> Random:
         """The chance of one purpose: what one actor draws does not change what others draw."""
@@ -145,7 +118,7 @@ class World:
             ready = [node for node in self.nodes if node.ready]
             if ready:
                 return dice.choice(ready)
-            await asyncio.sleep(0.2)
+            await self.loop.sleep(0.2)
 
     async def next_event(self, session: int, kind: str) -> None:
         """Wait for the session's next event of this type, but not for ever."""
@@ -181,8 +154,8 @@ class World:
     async def start_node(self) -> None:
         """Bring a node up; one that cannot start is replaced, as a supervisor would."""
         while True:
-            self._names += 1
-            node = Node(self, f"node_{self._names}")
+            self.started += 1
+            node = Node(self, f"node_{self.started}")
             self.nodes.append(node)
             self._hub.sinks.append(node.ring)
             try:
@@ -193,12 +166,13 @@ class World:
             except StorageTrouble:
                 self.lost_node()
                 self._bury(node)
-                await asyncio.sleep(0.5)
+                await self.loop.sleep(0.5)
 
     def crash(self, node: Node) -> None:
         """Kill a node. Another comes up soon after, or those that are left must do."""
         if node not in self.nodes:
             return
+        self.crashes += 1
         self.lost_node()
         self._bury(node)
         self.loop.thaw(node.name)
@@ -231,8 +205,15 @@ class World:
     def lost_node(self) -> None:
         self.ledger.losses.append(self.loop.steps)
 
+    def forget(self) -> None:
+        """It is over: let go of everything, so that it does not have to be collected."""
+        self.loop.forget()
+        for node in (*self.nodes, *self.past):
+            vars(node).clear()
+        vars(self).clear()
+
     async def _revive(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+        await self.loop.sleep(seconds)
         await self.start_node()
         self.reviving -= 1
 
@@ -250,7 +231,7 @@ class World:
         for _ in range(100):
             if not node.cancel_tasks():
                 return
-            await asyncio.sleep(0.05)
+            await self.loop.sleep(0.05)
         self.fail(Violation(f"the tasks of {node.name} do not end"))
 
 

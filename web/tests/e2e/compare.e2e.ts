@@ -8,7 +8,8 @@ import { test } from "./support/test.ts";
 async function begin(tab: Tab, model: ModelServer, prompt: string): Promise<Exchange[]> {
   await tab.button(/Choose models|Add a model/).click();
   for (const name of ["alpha", "beta"]) {
-    await tab.page.getByRole("option", { name: new RegExp(`^${name}`) }).click();
+    const option = tab.page.getByRole("option", { name: new RegExp(`^${name}`) });
+    if ((await option.getAttribute("aria-selected")) === "false") await option.click();
   }
   await tab.page.keyboard.press("Escape");
   await tab.send(prompt);

@@ -5,7 +5,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Waiting } from "./waiting.ts";
+import { inTime, Waiting } from "./waiting.ts";
 
 export interface ChatMessage {
   role: string;
@@ -96,7 +96,7 @@ export class Exchange {
 
   /** Resolves when the client has closed the connection; fails if the answer was finished. */
   async closed(): Promise<void> {
-    await this.#over;
+    await inTime(this.#over, `the end of "${this.prompt}"`);
     if (this.ended !== "closed by client") throw new Error(`the exchange is ${this.ended}`);
   }
 

@@ -83,6 +83,18 @@ export class Tenuto {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
+  /** Stop whatever still runs or waits. */
+  async quieten(): Promise<void> {
+    for (const status of ["running", "queued"]) {
+      const { runs } = await this.call<{ runs: { session_id: string }[] }>(
+        "GET",
+        `/runs?status=${status}&limit=200`,
+      );
+      const sessions = new Set(runs.map((run) => run.session_id));
+      for (const id of sessions) await this.call("POST", `/sessions/${id}/cancel`);
+    }
+  }
+
   /** A call of its own, beside the browser. */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await fetch(`${this.url}/api${path}`, {

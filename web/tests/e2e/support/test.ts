@@ -30,7 +30,8 @@ export const test = base
     return server;
   })
   /** Held by the test; nothing of earlier tests is left in it. */
-  .extend("model", async ({ provider }) => {
+  .extend("model", async ({ provider, server }) => {
+    await server.quieten();
     provider.forget();
     return provider;
   })

@@ -2,6 +2,16 @@
 
 const PATIENCE_MS = 20_000;
 
+/** What does not come in time fails by its name. */
+export async function inTime<T>(coming: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const complaint = new Error(`${what} did not come in ${PATIENCE_MS / 1000} s`);
+    timer = setTimeout(() => reject(complaint), PATIENCE_MS);
+  });
+  return Promise.race([coming, late]).finally(() => clearTimeout(timer));
+}
+
 interface Waiter<T> {
   wanted: (thing: T) => boolean;
   resolve: (thing: T) => void;
@@ -18,20 +28,13 @@ export class Waiting<T> {
     else this.#things.push(thing);
   }
 
-  /** The oldest that is wanted, now or when it comes; `what` is for the complaint. */
+  /** The oldest that is wanted, now or when it comes; `what` names it. */
   take(wanted: (thing: T) => boolean, what: string): Promise<T> {
     const at = this.#things.findIndex(wanted);
     const [found] = at < 0 ? [] : this.#things.splice(at, 1);
     if (found !== undefined) return Promise.resolve(found);
-    return new Promise((resolve, reject) => {
-      const waiter = { wanted, resolve };
-      this.#waiters.push(waiter);
-      setTimeout(() => {
-        if (!this.#waiters.includes(waiter)) return;
-        this.#waiters = this.#waiters.filter((one) => one !== waiter);
-        reject(new Error(`${what} did not come in ${PATIENCE_MS / 1000} s`));
-      }, PATIENCE_MS).unref();
-    });
+    const coming = new Promise<T>((resolve) => this.#waiters.push({ wanted, resolve }));
+    return inTime(coming, what);
   }
 
   clear(): void {
