@@ -15,12 +15,14 @@ NPM := npm --prefix web --no-audit --no-fund --no-update-notifier --loglevel err
 
 # All tests together may not take longer than this.
 TEST_SECONDS := 840
+# Two at once: most of them wait for a server, and tests of one file share theirs.
+PYTEST := $(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS) -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run page page-if-possible page-check page-test test check guarantees crash sim bench lock history mutation format docs clean
+.PHONY: help run page page-if-possible page-check page-test page-bench e2e screenshots test check guarantees crash sim bench lock history mutation format docs clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.runtime page-if-possible ## start the server; options with ARGS="--port 9000"
 	@exec $(BIN)/tenuto serve $(ARGS)
@@ -29,6 +31,17 @@ page: $(PAGE) ## build the page that the server shows
 
 test: check page-test ## everything: checks, all tests, the table of guarantees
 	$(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS)
+	@$(MAKE) --no-print-directory e2e
+
+e2e: $(VENV)/.dev $(PAGE) ## the page in real Chromium, against the real server
+	@if browser=$$(scripts/chromium); then CHROMIUM=$$browser $(NPM) run e2e; \
+	else echo "SKIPPED: the browser tests, for the reason above." >&2; fi
+
+screenshots: $(VENV)/.runtime $(PAGE) ## pictures of the page's main states, into docs/images
+	@CHROMIUM=$$(scripts/chromium) $(NPM) run screenshots
+
+page-bench: $(VENV)/.runtime $(PAGE) ## measure the page in Chromium
+	@CHROMIUM=$$(scripts/chromium) $(NPM) run measure
 
 check: $(VENV)/.dev page-check ## lint, format, types, layers
 	$(BIN)/ruff check .
@@ -37,7 +50,7 @@ check: $(VENV)/.dev page-check ## lint, format, types, layers
 	$(BIN)/lint-imports
 
 guarantees: $(VENV)/.dev ## only the tests that show a guarantee, and the table
-	$(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS) -m 'guarantee or failure'
+	$(PYTEST) -m 'guarantee or failure'
 
 crash: $(VENV)/.dev ## kill the server at every durable step and check what it promised
 	$(BIN)/python -m tests.crash $(ARGS)

@@ -16,6 +16,9 @@ FAILURE_LINE = re.compile(
     r"^(?P<number>\d+)\. (?P<sentence>.+?)(?: \*\((?P<later>[^)]+)\)\*)?$", re.MULTILINE
 )
 
+LINE = "line of docs"
+"""What a report calls the lines that its test names."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -25,8 +28,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test carries its lines along: it may run in another process than the one that judges."""
+    for item in items:
+        lines = {f"{kind} {number}" for kind, number in _named_by(item)}
+        item.user_properties += [(LINE, line) for line in sorted(lines)]
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--guarantees"):
+    if config.getoption("--guarantees") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Table(config.rootpath / "docs"), "guarantees-table")
 
 
@@ -62,22 +72,18 @@ class Table:
             "failure": read_lines(docs / "failures.md", FAILURE_LINE),
         }
         self._tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
-        self._names: dict[str, list[tuple[str, str]]] = {}
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        for item in items:
-            self._names[item.nodeid] = sorted(set(_named_by(item)))
-            for name in self._names[item.nodeid]:
-                self._tallies[name].tests.add(item.nodeid)
-                self._tallies[name].unshown.add(item.nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        for name in self._names[report.nodeid]:
+        for name in (value for key, value in report.user_properties if key == LINE):
+            kind, number = str(name).split(" ")
+            tally = self._tallies[kind, number]
+            if report.nodeid not in tally.tests:
+                tally.tests.add(report.nodeid)
+                tally.unshown.add(report.nodeid)
             if report.when == "call" and report.passed:
-                self._tallies[name].unshown.discard(report.nodeid)
+                tally.unshown.discard(report.nodeid)
             elif not report.passed:
-                self._tallies[name].unshown.add(report.nodeid)
+                tally.unshown.add(report.nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -77,3 +77,17 @@ def test_without_the_option_it_stays_quiet(project: pytest.Pytester) -> None:
     code, text = run(project, BOTH_SHOWN.replace(', "A2"', ""))
     assert code == 0
     assert "guarantees" not in text
+
+
+def test_tests_that_run_in_several_processes_are_judged_together(project: pytest.Pytester) -> None:
+    tests = (
+        BOTH_SHOWN.replace(', "A2"', "") + '\n@pytest.mark.guarantee("A2")\ndef test_b(): pass\n'
+    )
+    code, text = run(project, tests, "--guarantees", "-n", "2")
+    assert code == 0
+    assert "2 of 2 shown" in text
+    code, text = run(
+        project, tests.replace("test_b(): pass", "test_b(): 1 / 0"), "--guarantees", "-n2"
+    )
+    assert code == 1
+    assert "  A2   1 FAILED  Second." in text

@@ -29,7 +29,8 @@ BUILT_PAGE = Path(__file__).parent / "page"
 DOCS_CSP = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    # Not no-referrer: browsers then send the login form with `Origin: null`, which is foreign.
+    (b"referrer-policy", b"same-origin"),
 ]
 
 

@@ -2,7 +2,8 @@
 
 export interface UsageRow {
   day: string;
-  model: string;
+  /** null: of blind comparisons before their vote. */
+  model: string | null;
   runs: number;
   input_tokens: number;
   output_tokens: number;
@@ -67,7 +68,7 @@ export function add(rows: readonly UsageRow[]): Totals {
 
 /** Every model with what it used, the most used first. */
 export function byModel(rows: readonly UsageRow[], metric: Metric): ModelTotals[] {
-  const found = groups(rows, (row) => row.model);
+  const found = groups(rows, modelOf);
   const all = [...found].map(([model, of]) => ({ model, ...add(of) }));
   return all.sort(
     (a, b) => amount(b, metric) - amount(a, metric) || a.model.localeCompare(b.model),
@@ -117,10 +118,17 @@ export function columnsOf(
   const named = new Set(series.map((one) => one.key));
   const found = groups(rows, (row) => row.day);
   return days.map((day) => {
-    const of = groups(found.get(day) ?? [], (row) => (named.has(row.model) ? row.model : REST));
+    const of = groups(found.get(day) ?? [], (row) =>
+      named.has(modelOf(row)) ? modelOf(row) : REST,
+    );
     const values = series.map((one) => amount(add(of.get(one.key) ?? []), metric));
     return { day, values, total: values.reduce((sum, value) => sum + value, 0) };
   });
+}
+
+/** Models are called `provider/name`, so no model has this name. */
+function modelOf(row: UsageRow): string {
+  return row.model ?? "Blind comparisons";
 }
 
 function amount(totals: Totals, metric: Metric): number {

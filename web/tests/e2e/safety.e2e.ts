@@ -24,6 +24,8 @@ and the end.
 `;
 
 test("an answer full of tricks does nothing", async ({ device, model }) => {
+  // Also where the sanitiser reads it, in a document that nobody sees, the page's rules hold.
+  device.allowed.push(/(Executing|Applying) inline .* violates/);
   const tab = await device.tab();
   await tab.send("Be evil");
   const exchange = await model.next("Be evil");
@@ -38,14 +40,14 @@ test("an answer full of tricks does nothing", async ({ device, model }) => {
   const found = await tab.lastAnswer.evaluate((answer) => ({
     dangerous: answer.querySelectorAll("script, iframe, style, form, input:not([disabled])").length,
     foreign: [...answer.querySelectorAll("[src]")].map((one) => one.getAttribute("src")),
-    links: [...answer.querySelectorAll("a")].map((one) => new URL(one.href).protocol),
+    links: [...answer.querySelectorAll("a[href]")].map((one) => one.getAttribute("href")),
     handlers: [...answer.querySelectorAll("*")].flatMap((one) =>
       one.getAttributeNames().filter((name) => name.startsWith("on")),
     ),
   }));
   expect(found.dangerous).toBe(0);
   expect(found.foreign.filter((src) => src?.startsWith("http"))).toEqual([]);
-  expect(found.links.filter((protocol) => !/^https?:$|^mailto:$/.test(protocol))).toEqual([]);
+  expect(found.links.filter((href) => !/^(https?|mailto):/.test(href ?? ""))).toEqual([]);
   expect(found.handlers).toEqual([]);
   await tab.send("Still there");
   (await model.next("Still there")).say("Yes.");

@@ -129,13 +129,12 @@ export class BlockStream {
 
 /** The last blank line that has a whole line with something in it behind it; -1 if none has. */
 function lastBlank(source: string, whole: number): number {
-  let end = whole;
-  for (;;) {
+  for (let end = whole; end > 0; ) {
     const at = source.lastIndexOf("\n\n", end - 1);
-    if (at < 0) return -1;
-    if (source.slice(at + 2, whole).trim() !== "") return at;
+    if (at < 0 || source.slice(at + 2, whole).trim() !== "") return at;
     end = at;
   }
+  return -1;
 }
 
 /** How many of these are finished. */

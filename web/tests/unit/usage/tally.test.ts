@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
 import { add, byDay, byModel, columnsOf, lastDays, seriesOf, type UsageRow } from "$/usage/tally";
 
-function row(day: string, model: string, tokens: number, cost: number | null = null): UsageRow {
+function row(
+  day: string,
+  model: string | null,
+  tokens: number,
+  cost: number | null = null,
+): UsageRow {
   const rest = { runs: 1, output_tokens: 0, reasoning_tokens: 0 };
   return { day, model, input_tokens: tokens, cost_usd: cost, ...rest };
 }
@@ -63,4 +68,11 @@ test("a model without a price has no series in the cost chart", () => {
   expect(seriesOf([row("d", "free", 5), row("d", "paid", 5, 1)], "cost").map((s) => s.key)).toEqual(
     ["paid"],
   );
+});
+
+test("what blind comparisons used is counted without a name", () => {
+  const rows = [row("d", null, 7), row("d", "a", 5)];
+  const series = seriesOf(rows, "tokens");
+  expect(series.map((one) => one.label)).toEqual(["Blind comparisons", "a"]);
+  expect(columnsOf(rows, ["d"], series, "tokens")[0]?.values).toEqual([7, 5]);
 });
