@@ -30,7 +30,7 @@ run: $(VENV)/.runtime page-if-possible ## start the server; options with ARGS="-
 page: $(PAGE) ## build the page that the server shows
 
 test: check page-test ## everything: checks, all tests, the table of guarantees
-	$(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS)
+	$(PYTEST)
 	@$(MAKE) --no-print-directory e2e
 
 e2e: $(VENV)/.dev $(PAGE) ## the page in real Chromium, against the real server
