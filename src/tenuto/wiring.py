@@ -116,7 +116,7 @@ async def _serve(settings: Settings, token: Secret, mask: logs.Mask, points: Poi
     models = Catalogue(_catalogue(settings), progress=FetchBar())
     try:
         with contextlib.closing(bind(settings.host, settings.port)) as listening:
-            steward = _steward(settings, models, mask)
+            steward = _steward(settings, models, mask, points)
             await steward.begin()
             parts = build(settings, store, models, steward, switchboard, points=points)
             await _ensure_default_workspace(settings, store)
@@ -220,10 +220,10 @@ def _body_limits(settings: Settings) -> BodyLimits:
     return BodyLimits(max_body_bytes=limits.max_body_bytes, max_file_bytes=limits.max_file_bytes)
 
 
-def _steward(settings: Settings, models: Catalogue, mask: logs.Mask) -> Steward:
+def _steward(settings: Settings, models: Catalogue, mask: logs.Mask, points: Points) -> Steward:
     keys = {"model": "default_model", "titles": "titles", "permissions": "permission_default"}
     return Steward(
-        SettingsFile(settings.data / SETTINGS_FILE),
+        SettingsFile(settings.data / SETTINGS_FILE, points=points),
         models,
         models,
         {tool.spec.name: tool for tool in built_in_tools(_tools(settings))},

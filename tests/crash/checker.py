@@ -11,8 +11,11 @@ from typing import Any
 import anyio
 import psutil  # type: ignore[import-untyped]
 
+from tests.crash.comparisons_check import check_comparisons
 from tests.crash.lives import TOKEN, Lives
 from tests.crash.record import Answer, Json, Record
+from tests.crash.settings_check import check_settings
+from tests.crash.tools_check import check_tools
 from tests.support.fold import ENDINGS, assert_settled, fold
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
@@ -25,6 +28,10 @@ ready, so this is long."""
 KINDS = {"ses": "sessions", "wsp": "workspaces", "cmp": "comparisons"}
 COVERED = {"user", "replaced", "disconnect"}
 """Why a run that a cancel covered may have been cancelled: the first cause stays."""
+
+LEFT = {("cancelled", "disconnect"), ("interrupted", "server_crashed")}
+"""How a run ends whose listener hung up, or lost its server."""
+HEARD = LEFT | {("completed", "end_turn")}
 
 
 class Checker:
@@ -45,13 +52,15 @@ class Checker:
         self._check_seen()
         self._check_accepted()
         self._check_endings()
+        self._check_reasons()
         self._check_recovered()
         self._check_cancels()
         await self._check_changes()
         await self._check_deleted()
-        await self._check_votes()
+        await check_comparisons(self._api, self._record)
+        await check_settings(self._api, self._record, self._model, self._folder)
         await self._check_approvals()
-        self._check_tools()
+        check_tools(self._folder / "ledger", self._logs.values())
         await self._check_repeats()
         await self._check_nothing_left()
 
@@ -113,6 +122,16 @@ class Checker:
             if run is not None and run["status"] in ENDINGS and run["id"] in ends:
                 assert run == ends[run["id"]], f"told: {run}; kept: {ends[run['id']]}"
 
+    def _check_reasons(self) -> None:
+        """No run fails that was not to fail, and one that hangs on a listener ends with him."""
+        for log in self._logs.values():
+            for run in fold(log).runs.values():
+                if run["status"] == "failed":
+                    assert ": fail" in run["input"], run
+                if run["on_disconnect"] == "cancel":
+                    endless = ": endless" in run["input"]
+                    assert (run["status"], run["reason"]) in (LEFT if endless else HEARD), run
+
     def _check_recovered(self) -> None:
         """No run says running for long with nobody running it."""
         for log in self._logs.values():
@@ -170,23 +189,6 @@ class Checker:
                     found = await self._api.call("GET", f"/api/runs/{run['id']}")
                     assert found.status == 404, found
 
-    async def _check_votes(self) -> None:
-        """An answered vote stays, and a vote shows every pane's model or none."""
-        found = (await self._api.get("/api/comparisons"))["comparisons"]
-        for comparison in found:
-            for pane in comparison["panes"]:
-                session = await self._api.get(f"/api/sessions/{pane['session_id']}")
-                runs = (await self._api.get(f"/api/sessions/{pane['session_id']}/runs"))["runs"]
-                told = {session["model"], *(run["model"] for run in runs)}
-                assert told == {pane["model"]}, (comparison, told)
-                assert (pane["model"] is not None) == comparison["voted"], comparison
-        by_id = {comparison["id"]: comparison for comparison in found}
-        for answer in self._record.good("POST", "/vote"):
-            assert by_id[answer.body["id"]]["winner"] == answer.body["winner"], answer
-        for answer in self._record.good("POST", "/keep"):
-            listed = (await self._api.get("/api/sessions?limit=200"))["sessions"]
-            assert answer.body["id"] in {session["id"] for session in listed}, answer
-
     async def _check_approvals(self) -> None:
         """Every question has its answer, and an answer that was taken stays."""
         for session_id in self._sessions():
@@ -197,25 +199,6 @@ class Checker:
             for answer in self._record.good("POST", "/api/approvals/"):
                 if answer.body["session_id"] == session_id:
                     assert states[answer.body["id"]] == answer.body, answer
-
-    def _check_tools(self) -> None:
-        """No command was run twice, none without its permission, none that is said to be done
-        was not run."""
-        ledger = self._folder / "ledger"
-        lines = ledger.read_text().splitlines() if ledger.exists() else []
-        ran = Counter(lines)
-        assert not [call for call, count in ran.items() if count > 1], ran
-        for log in self._logs.values():
-            state = fold(log)
-            for part in (part for m in state.messages for part in m["parts"]):
-                if part["type"] == "tool" and part["name"] == "shell":
-                    if part["state"] == "done":
-                        assert ran[part["call_id"]] == 1, part
-                    if part["state"] == "denied":
-                        assert ran[part["call_id"]] == 0, part
-            for approval in state.approvals.values():
-                if approval["state"] != "allowed" and approval["tool"] == "shell":
-                    assert ran[approval["call_id"]] == 0, approval
 
     async def _check_repeats(self) -> None:
         """The same key and body give the first answer again, and do nothing."""

@@ -11,6 +11,7 @@ import anyio
 
 from tests.crash.caller import Caller
 from tests.crash.checker import Checker, until
+from tests.crash.company import Company
 from tests.crash.lives import TOKEN, Hatchery, Lives
 from tests.crash.model import Gates, Oracle
 from tests.crash.points import read_census
@@ -82,10 +83,10 @@ async def _act(lives: Lives, model: ModelServer, stage: Stage) -> None:
         connector=aiohttp.TCPConnector(limit=0),
         read_bufsize=1 << 22,
     ) as http:
-        scenario = Scenario(Caller(lives, record, http), gates, lives.folder)
-        async with scenario.watching():
-            await scenario.play()
-            await until(scenario.is_calm, "something is still queued or running")
+        company = Company(Caller(lives, record, http), gates, lives.folder)
+        async with company.watching():
+            await Scenario(company).play()
+            await until(company.is_calm, "something is still queued or running")
             if stage is not Stage.TIDYING:
                 # One more crash, in the calm: it must change nothing of what anyone has seen.
                 await lives.kill_and_wait()

@@ -92,6 +92,7 @@ class Lives:
         self._hatchery = hatchery
         self._orders = list(orders)
         self.folder = folder
+        self.model_url = model_url
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.codes: list[int] = []

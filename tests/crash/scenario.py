@@ -1,34 +1,30 @@
 """The scenario: several people use the server at once, and go on whatever happens to it."""
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from functools import partial
 from itertools import repeat
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import aiohttp
 import anyio
 
-from tests.crash.caller import Caller, Watch
-from tests.crash.model import Gates
+from tests.crash.administrator import Administrator
+from tests.crash.company import Company
+from tests.crash.comparing import Comparer
+from tests.crash.listening import listen
 from tests.crash.record import Json
 from tests.crash.talk import Talk, answered, is_over, pending
 
-DEFAULT = "/api/workspaces/default"
-
 
 class Scenario:
-    def __init__(self, caller: Caller, gates: Gates, folder: Path) -> None:
-        self._caller = caller
-        self._gates = gates
-        self._folder = folder
-        self._group: anyio.abc.TaskGroup | None = None
-        self.watches: dict[str, Watch] = {}
+    def __init__(self, company: Company) -> None:
+        self._company = company
+        self._caller = company.caller
+        self._gates = company.gates
 
     async def play(self) -> None:
         """Everyone at once, to the end of what each has to do."""
+        comparer = Comparer(self._company)
         actors = (
             self.talker,
             self.worker,
@@ -38,47 +34,19 @@ class Scenario:
             self.listener,
             self.historian,
             self.mover,
-            self.comparer,
+            comparer.judge,
+            comparer.forget,
+            comparer.attach,
+            Administrator(self._company).play,
         )
-        self.follow(DEFAULT, "default")
+        self._company.follow("/api/workspaces/default", "default")
         async with anyio.create_task_group() as group:
             for actor in actors:
                 group.start_soon(actor)
 
-    async def is_calm(self) -> bool:
-        """Whether nothing is queued or running."""
-        for status in ("running", "queued"):
-            found = await self._caller.get(f"/api/runs?status={status}")
-            if found is None or found["runs"]:
-                return False
-        return True
-
-    @asynccontextmanager
-    async def watching(self) -> AsyncGenerator[None, None]:
-        """Those who watch go on watching until this is left."""
-        async with anyio.create_task_group() as group:
-            self._group = group
-            yield
-            group.cancel_scope.cancel()
-
-    def follow(self, path: str, log: str) -> Watch:
-        assert self._group is not None
-        watch = self.watches[log] = Watch(self._caller, path, log)
-        self._group.start_soon(watch.follow)
-        return watch
-
-    async def talk(self, **given: Any) -> Talk:
-        session = await self._caller.create("/api/sessions", given)
-        assert session is not None
-        return self._talk(session)
-
-    def _talk(self, session: Json) -> Talk:
-        watch = self.follow(f"/api/sessions/{session['id']}", session["id"])
-        return Talk(self._caller, session, watch)
-
     async def talker(self) -> None:
         """Streams, a queue, undo, retry, edit, compaction, a title made by the model."""
-        talk = await self.talk()
+        talk = await self._company.talk()
         first = await talk.prompt("talk one: say")
         await talk.settled(first)
         second = await talk.prompt("talk two: say", mode="chat")
@@ -95,7 +63,7 @@ class Scenario:
 
     async def worker(self) -> None:
         """Tools that ask: allowed once, denied, allowed for the session."""
-        talk = await self.talk(title="Work")
+        talk = await self._company.talk(title="Work")
         words = iter(["allow_once", "deny", "allow_session", "allow_session"])
         await self._approve(talk, await talk.prompt("work one: tools"), words)
         await self._approve(talk, await talk.prompt("work two: tools"), words)
@@ -114,7 +82,7 @@ class Scenario:
 
     async def stopper(self) -> None:
         """Cancels: with a queue, of one run, of a tool's tree, of a question, and what follows."""
-        talk = await self.talk(title="Stop")
+        talk = await self._company.talk(title="Stop")
         one = await talk.prompt("stop one: endless")
         two = await talk.prompt("stop two: say")
         await talk.speaks(one)
@@ -140,7 +108,7 @@ class Scenario:
 
     async def interrupter(self) -> None:
         """One prompt takes another's place; one joins another at its next step."""
-        talk = await self.talk(title="Interrupt")
+        talk = await self._company.talk(title="Interrupt")
         old = await talk.prompt("break in one: endless")
         waiting = await talk.prompt("break in two: say")
         await talk.speaks(old)
@@ -154,7 +122,7 @@ class Scenario:
 
     async def queuer(self) -> None:
         """Changes what waits: its order, its words, its way; takes one back."""
-        talk = await self.talk(title="Queue")
+        talk = await self._company.talk(title="Queue")
         busy = await talk.prompt("line zero: gate")
         waiting = [await talk.prompt(f"line {n}: say") for n in ("one", "two", "three")]
         first, second, third = (f"/api/runs/{run['id']}" if run else "" for run in waiting)
@@ -168,7 +136,7 @@ class Scenario:
 
     async def listener(self) -> None:
         """Runs that live as long as someone listens."""
-        talk = await self.talk(title="Listen")
+        talk = await self._company.talk(title="Listen")
         await self._listen(talk, "listen one: endless", frames=8)
         await self._listen(talk, "listen two: say", frames=1_000)
         busy = await talk.prompt("listen three: gate")
@@ -177,28 +145,12 @@ class Scenario:
         await talk.settled(busy)
 
     async def _listen(self, talk: Talk, text: str, *, frames: int) -> None:
-        """Listen to so many frames of a new run and hang up; then wait for its ending."""
-        self._caller.record.asked[text] += 1
-        body = {"input": text, "on_disconnect": "cancel"}
-        key = str(uuid4())
-        run: Json | None = None
-        while run is None:
-            stream = self._caller.stream("POST", f"{talk.path}/runs", body, key=key)
-            async for event in stream:
-                if event["type"] == "refused":
-                    self._caller.record.complaints.append(f"{text}: {event}")
-                    return
-                self._caller.record.see(talk.id, event)
-                run = run or event.get("run")
-                frames -= 1
-                if frames <= 0:
-                    break
-            await stream.aclose()
-        await talk.settled(run)
+        runs = await listen(self._caller, f"{talk.path}/runs", text, frames=frames)
+        await talk.settled(*runs.values())
 
     async def historian(self) -> None:
         """A file, a fork, names, and a deletion in the middle of a run."""
-        talk = await self.talk(title="History")
+        talk = await self._company.talk(title="History")
         file = await self._upload()
         parts: list[Json] = [{"type": "text", "text": "tell one: say"}]
         if file is not None:
@@ -206,13 +158,13 @@ class Scenario:
         await talk.settled(await self._caller.create(f"{talk.path}/runs", {"input": parts}))
         made = await self._caller.create(f"{talk.path}/fork", {})
         if made is not None:
-            fork = self._talk(made)
+            fork = self._company.talk_in(made["id"])
             await self._caller.ask("PATCH", fork.path, {"title": "Branch"})
             run = await fork.prompt("tell two: endless")
             queued = await fork.prompt("tell three: say")
             assert queued or self._caller.lives.deaths
             await fork.speaks(run)
-            await self._delete(fork.path, fork.id)
+            await self._company.delete(fork.path, fork.id)
         await self._caller.ask("PATCH", talk.path, {"title": "Told", "pinned": True})
         await talk.settled(await talk.prompt("tell four: say"))
 
@@ -227,7 +179,7 @@ class Scenario:
 
     async def mover(self) -> None:
         """A workspace with a session in it, renamed and removed with all that is in it."""
-        folder = self._folder / "elsewhere"
+        folder = self._company.folder / "elsewhere"
         folder.mkdir(exist_ok=True)
         body = {"name": "Elsewhere", "path": str(folder)}
         made = await self._caller.create("/api/workspaces", body)
@@ -235,42 +187,6 @@ class Scenario:
             return
         path = f"/api/workspaces/{made['id']}"
         await self._caller.ask("PATCH", path, {"name": "Far away"})
-        talk = await self.talk(workspace=made["id"], title="Move")
+        talk = await self._company.talk(workspace=made["id"], title="Move")
         await talk.speaks(await talk.prompt("move one: endless"))
-        await self._delete(path, made["id"], talk.id)
-
-    async def comparer(self) -> None:
-        """Blind panes: a vote in the middle of answers, one pane kept; others asked and removed."""
-        body = {"models": ["openai/test-model"] * 2}
-        made = await self._caller.create("/api/comparisons", body)
-        if made is not None:
-            path = f"/api/comparisons/{made['id']}"
-            first, second = (self._talk({"id": pane["session_id"]}) for pane in made["panes"])
-            done = await first.prompt("pane one: say")
-            under_way = await second.prompt("pane two: gate")
-            await first.settled(done)
-            await second.speaks(under_way)
-            await self._caller.create(f"{path}/vote", {"winner": 0})
-            await self._caller.ask("POST", f"{path}/keep", {"index": 0})
-            self._gates.open("pane two")
-            await second.settled(under_way)
-            await first.settled(await first.prompt("pane three: say"))
-        await self._forgotten(await self._caller.create("/api/comparisons", body))
-
-    async def _forgotten(self, made: Json | None) -> None:
-        """A comparison that is removed while its panes speak."""
-        if made is None:
-            return
-        path = f"/api/comparisons/{made['id']}"
-        talks = [self._talk({"id": pane["session_id"]}) for pane in made["panes"]]
-        self._caller.record.asked["pane four: endless"] += len(talks)
-        asked = await self._caller.create(f"{path}/runs", {"input": "pane four: endless"})
-        for talk, run in zip(talks, asked["runs"] if asked else (), strict=False):
-            await talk.speaks(run)
-        await self._delete(path, made["id"], *(talk.id for talk in talks))
-
-    async def _delete(self, path: str, *ids: str) -> None:
-        """Remove it for good; an answer that was lost may have been its 204."""
-        self._caller.record.doomed.update(ids)
-        await self._caller.ask("DELETE", path)
-        self._caller.record.deleted.update(ids)
+        await self._company.delete(path, made["id"], talk.id)

@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from tests.crash.caller import Caller, Watch
+from tests.crash.caller import Caller
 from tests.crash.record import Json
+from tests.crash.watch import Watch
 from tests.support.fold import Fold
 
 
 class Talk:
     """One person's session."""
 
-    def __init__(self, caller: Caller, session: Json, watch: Watch) -> None:
+    def __init__(self, caller: Caller, session_id: str, watch: Watch) -> None:
         self.caller = caller
-        self.id: str = session["id"]
+        self.id = session_id
         self.path = f"/api/sessions/{self.id}"
         self.watch = watch
 

@@ -60,6 +60,25 @@ async def test_a_write_that_fails_leaves_what_was_there_and_no_secret_beside_it(
     assert os.listdir(tmp_path) == ["settings.json"]
 
 
+async def test_what_a_crash_left_half_written_is_removed_at_the_next_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "settings.json"
+    someone_elses = tmp_path / ".settings.json.swp"
+    someone_elses.touch()
+
+    def crash(*_: object, **__: object) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patched, pytest.raises(StorageTrouble):
+        patched.setattr(os, "replace", crash)
+        patched.setattr(Path, "unlink", crash)
+        await SettingsFile(path).write(KEPT)
+    assert len(os.listdir(tmp_path)) == 2
+    assert await SettingsFile(path).read() == Kept()
+    assert os.listdir(tmp_path) == [someone_elses.name]
+
+
 @pytest.mark.parametrize(
     "content",
     [

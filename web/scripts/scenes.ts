@@ -89,12 +89,30 @@ export const STORY = `The moon pulls the water on the near side a little harder 
 the earth a little harder than the water on the far side. So there are two bulges, one towards the moon and
 one away from it, and as the earth turns under them most coasts get`;
 
-export const COMPARE_PROMPT = "Name one good habit for code review, in two sentences.";
+export const COMPARE_PROMPT = "What makes a good code review? Keep it short.";
 export const COMPARED: Record<string, string> = {
-  "gpt-large": `Read the tests first: they say what the change is *meant* to do before the code says what it
-does. If a test would pass without the change, ask for a better one.`,
-  "small-fast": `Review in small pieces and never more than an hour at a time. After that you mostly find
-spelling mistakes.`,
+  "gpt-large": `A good review answers three questions, in this order:
+
+1. **Is it right?** Read the tests first. They say what the change is *meant* to do before the code
+   says what it does. If a test would pass without the change, ask for a better one.
+2. **Will the next person understand it?** Whatever you had to ask, someone will ask again in a year.
+   The answer belongs into the code, not into the thread.
+3. **Does it belong here?** A clever change in the wrong layer costs more than a plain one in the
+   right layer.
+
+Say what must change and what is only taste, and approve as soon as only taste is left.`,
+  "small-fast": `- Keep it small: under 400 lines, under an hour.
+- Run it, do not only read it.
+- Ask questions instead of giving orders.
+- Name one thing that is good.
+
+\`\`\`
+nit:      take it or leave it
+question: I do not understand this yet
+must:     I will not approve without it
+\`\`\`
+
+Marking each remark like this saves the author most of the guessing.`,
 };
 
 export const TITLES = [

@@ -2,7 +2,7 @@
  *
  * A few go into docs/images for the README, the rest into web/screenshots to be looked at. */
 
-import { copyFileSync, mkdirSync, statSync } from "node:fs";
+import { copyFileSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { BrowserContextOptions, Page } from "playwright-core";
 import { Watched } from "../tests/e2e/support/browser.ts";
@@ -16,10 +16,9 @@ const MOST_BYTES = 150_000;
 /** For the README: the picture here, and its name there. */
 const FOR_README: Record<string, string> = {
   "agent-wide-light": "agent",
-  "interrupted-wide-dark": "interrupted",
-  "compare-voted-wide-light": "compare",
+  "compare-blind-wide-dark": "compare",
+  "interrupted-phone-light": "phone-interrupted",
   "approval-phone-dark": "phone-approval",
-  "agent-phone-light": "phone-agent",
 };
 const SIZES: Record<string, BrowserContextOptions> = {
   wide: { viewport: { width: 1440, height: 900 } },
@@ -63,11 +62,25 @@ async function take(watched: Watched, url: string, shot: Shot): Promise<void> {
       await page.getByText(shot.words).first().waitFor();
       await shot.prepare?.(page);
       await page.evaluate(() => document.fonts.ready);
-      await page.screenshot({ path: join(ALL, `${shot.name}-${size}-${colorScheme}.png`) });
+      const picture = await settled(page, size);
+      writeFileSync(join(ALL, `${shot.name}-${size}-${colorScheme}.png`), picture);
       await context.close();
     }
   }
   process.stdout.write(`${shot.name}\n`);
+}
+
+/** The picture once nothing moves any more. */
+async function settled(page: Page, size: string): Promise<Buffer> {
+  const sidebar = page.getByRole("navigation", { name: "Sessions" });
+  if (size === "wide") await sidebar.getByText(/Fix the parser|No sessions yet/).waitFor();
+  let before = await page.screenshot();
+  for (;;) {
+    await page.waitForTimeout(100);
+    const now = await page.screenshot();
+    if (now.equals(before)) return now;
+    before = now;
+  }
 }
 
 async function scenesOf(server: Tenuto, model: ModelServer): Promise<Shot[]> {
@@ -119,7 +132,7 @@ async function answered(
 ): Promise<string> {
   const { id } = await server.call<{ id: string }>("POST", "/sessions", { title });
   await server.call("POST", `/sessions/${id}/runs`, { input: prompt, mode: "chat" });
-  (await model.next(prompt)).say(answer);
+  await speak(await model.next(prompt), answer);
   await ended(server, id);
   return id;
 }
@@ -182,13 +195,24 @@ async function comparison(
     { models },
   );
   await server.call("POST", `/comparisons/${id}/runs`, { input: scenes.COMPARE_PROMPT });
-  for (const _ of models) {
-    const exchange = await model.next(scenes.COMPARE_PROMPT);
-    exchange.say(scenes.COMPARED[exchange.model] ?? "");
-  }
+  const exchanges = await Promise.all(models.map(() => model.next(scenes.COMPARE_PROMPT)));
+  await Promise.all(
+    exchanges.map((exchange) => speak(exchange, scenes.COMPARED[exchange.model] ?? "")),
+  );
   for (const pane of panes) await ended(server, pane.session_id);
   if (state === "voted") await server.call("POST", `/comparisons/${id}/vote`, { winner: 0 });
   return id;
+}
+
+/** As fast as models speak, so that times and speeds are those of a real answer. */
+async function speak(exchange: Exchange, text: string): Promise<void> {
+  const pause = exchange.model === "small-fast" ? 9 : 16;
+  await new Promise((resolve) => setTimeout(resolve, pause * 25));
+  for (const word of text.split(/(?= )/)) {
+    exchange.text(word);
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+  exchange.finish();
 }
 
 async function ended(server: Tenuto, id: string): Promise<void> {

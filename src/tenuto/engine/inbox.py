@@ -86,7 +86,13 @@ class Inbox:
     async def accept(self, session_id: SessionId, draft: Draft, *, once: Once | None = None) -> Run:
         """Check the prompt, store it, and only then answer."""
         self._must_be_open()
-        prompt = await self._checked_prompt(session_id, draft)
+        try:
+            prompt = await self._checked_prompt(session_id, draft)
+        except (InvalidInput, ModelNotFound):
+            # It may be a repetition: what was accepted stays so, though its model has gone since.
+            if known := await self._store.answered(once, Run):
+                return known
+            raise
         run, _ = await self._store.commit(
             session_id,
             lambda desk: scheduler.accept(desk, prompt, self.moment),
@@ -141,6 +147,8 @@ class Inbox:
         """Go on from the kept partial of the session's last run."""
         self._must_be_open()
         before = await self._store.run(run_id)
+        if known := await self._store.answered(once, Run):
+            return known
         mode = Mode.AGENT if before.mode is Mode.COMPACT else before.mode
         pane = (await self._store.session(before.session_id)).comparison
         draft = Draft(input="", model=None if pane else before.model, mode=mode)
@@ -157,6 +165,8 @@ class Inbox:
     async def compact(self, session_id: SessionId, *, once: Once | None = None) -> Run:
         """Accept a run that summarises the session for the model; wait for its ending."""
         self._must_be_open()
+        if known := await self._store.answered(once, Run):
+            return await self.ended(known.id, seconds=None)
         prompt = await self._prompt(session_id, Draft(input="", mode=Mode.COMPACT))
         run, _ = await self._store.commit(
             session_id,

@@ -59,6 +59,8 @@ class Librarian:
         self._node = node
 
     async def create(self, new: NewSession, *, once: Once | None = None) -> Session:
+        if known := await self._store.answered(once, Session):
+            return known
         await self._store.workspace(new.workspace)
         if new.model is not None:
             await self._models.find(new.model)

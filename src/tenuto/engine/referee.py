@@ -60,6 +60,8 @@ class Referee:
         self._shuffle = shuffle or secrets.SystemRandom().shuffle
 
     async def create(self, new: NewComparison, *, once: Once | None = None) -> ShownComparison:
+        if known := await self._store.answered(once, Comparison):
+            return await self._shown(known)
         await self._store.workspace(new.workspace)
         models = [(await self._models.find(model)).id for model in new.models]
         if new.blind:

@@ -53,6 +53,21 @@ async def test_each_log_comes_whole_and_in_order(house: House) -> None:
     assert told <= {one, two}
 
 
+@pytest.mark.failure(55)
+async def test_ten_sessions_stream_over_one_connection(house: House) -> None:
+    sessions = [await house.session() for _ in range(10)]
+    query = "&".join(f"session={session_id}:0" for session_id in sessions)
+    async with house.api.sse(f"/api/events?{query}") as stream:
+        logs = Logs(stream)
+        for session_id in sessions:
+            await house.answered(session_id, "hi", f"Hello from {session_id}.")
+        for session_id in sessions:
+            if not any(f.event == "run.finished" for f in logs.of.get(session_id, [])):
+                await logs.until(session_id, "run.finished")
+    for session_id in sessions:
+        assert logs.folded(session_id).messages == await house.messages(session_id)
+
+
 async def test_every_log_goes_on_from_its_own_cursor(house: House) -> None:
     one, two = await house.session(), await house.session()
     for session_id in (one, two):

@@ -42,6 +42,30 @@ async def test_the_same_again_is_answered_even_when_it_would_now_be_refused(
     assert (again.status, again.body["id"]) == (202, first.body["id"])
 
 
+async def test_the_same_again_is_answered_when_its_model_or_folder_has_gone_since(
+    house: House, session_id: str, tmp_path: Path
+) -> None:
+    house.model.models = ["test-model", "passing"]
+    await house.api.post("/api/models/refresh")
+    folder = tmp_path / "passing"
+    folder.mkdir()
+    calls: list[tuple[str, Any]] = [
+        ("/api/sessions", {"model": "openai/passing"}),
+        (f"/api/sessions/{session_id}/runs", {"input": "hi", "model": "openai/passing"}),
+        ("/api/comparisons", {"models": ["openai/passing", "openai/test-model"]}),
+        ("/api/workspaces", {"name": "Passing", "path": str(folder)}),
+    ]
+    first = [await send(house.api, path, body, "gone") for path, body in calls]
+    assert [answer.status for answer in first] == [201, 202, 201, 201]
+    house.model.models = ["test-model"]
+    await house.api.post("/api/models/refresh")
+    folder.rmdir()
+    for (path, body), before in zip(calls, first, strict=True):
+        assert (await house.api.post(path, body)).status == 422
+        again = await send(house.api, path, body, "gone")
+        assert (again.status, again.body["id"]) == (before.status, before.body["id"])
+
+
 async def test_a_fork_and_a_retry_sent_again_are_answered_as_before(
     house: House, session_id: str
 ) -> None:

@@ -160,6 +160,23 @@ async def test_the_same_prompt_with_the_same_key_is_asked_once(
     assert [r["id"] for r in again.body["runs"]] == [r["id"] for r in first.body["runs"]]
 
 
+async def test_the_same_prompt_has_the_same_answer_when_a_pane_was_kept_since(
+    house: House, comparison: Json
+) -> None:
+    headers = {"Idempotency-Key": "panes-kept"}
+    path = path_of(comparison).removesuffix("/runs")
+    first = await house.api.call("POST", f"{path}/runs", {"input": "hi"}, headers=headers)
+    for exchange in (await asked(house)).values():
+        await exchange.say("Yes.")
+    for run in first.body["runs"]:
+        await house.ended(run["id"])
+    await house.api.post(f"{path}/vote", {"winner": 0})
+    assert (await house.api.post(f"{path}/keep", {"index": 0})).status == 200
+    again = await house.api.call("POST", f"{path}/runs", {"input": "hi"}, headers=headers)
+    assert [r["id"] for r in again.body["runs"]] == [r["id"] for r in first.body["runs"]]
+    assert len(await house.messages(comparison["panes"][1]["session_id"])) == 2
+
+
 @pytest.mark.parametrize("panes", [[3], [-1], [0, 0], []])
 async def test_panes_that_are_not_there_are_refused_and_nobody_is_asked(
     house: House, comparison: Json, panes: list[int]

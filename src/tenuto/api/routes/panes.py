@@ -3,7 +3,7 @@
 A browser opens six connections to a host: eight panes cannot have one each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import anyio
@@ -39,8 +39,10 @@ class PaneRuns(Value):
 
 async def prompt(call: Call) -> ASGIApp:
     body = await call.body(PanesPrompt)
+    once = await call.once()
     comparison = await call.to.referee.read(ComparisonId(call.path("id")))
-    runs = await _accept(call, body, _chosen(comparison, body.panes), await call.once())
+    known = await _answered(call, comparison, once)
+    runs = await _accept(call, body, _chosen(comparison, body.panes, known), known, once)
     if not call.wants_events():
         return answer(PaneRuns(runs=tuple(runs)), status=202)
 
@@ -52,8 +54,27 @@ async def prompt(call: Call) -> ASGIApp:
     return ManyRuns(logs, call.to.engine.tailer, on_left=cancel if attached else None)
 
 
-def _chosen(comparison: ShownComparison, indexes: tuple[int, ...] | None) -> list[ShownPane]:
-    there = {pane.index: pane for pane in comparison.panes if pane.state is PaneState.OPEN}
+async def _answered(
+    call: Call, comparison: ShownComparison, once: Once | None
+) -> Mapping[int, Run]:
+    """What this very request was answered before, by the panes' indexes."""
+    there = [pane for pane in comparison.panes if pane.state is not PaneState.DELETED]
+    runs = {pane.index: await call.to.store.answered(_own(once, pane), Run) for pane in there}
+    return {index: run for index, run in runs.items() if run is not None}
+
+
+def _own(once: Once | None, pane: ShownPane) -> Once | None:
+    return once and replace(once, key=f"{once.key} {pane.label}")
+
+
+def _chosen(
+    comparison: ShownComparison, indexes: tuple[int, ...] | None, known: Mapping[int, Run]
+) -> list[ShownPane]:
+    there = {
+        pane.index: pane
+        for pane in comparison.panes
+        if pane.state is PaneState.OPEN or pane.index in known
+    }
     if indexes is None:
         indexes = tuple(there)
     if not indexes or len(set(indexes)) < len(indexes) or not there.keys() >= set(indexes):
@@ -62,30 +83,33 @@ def _chosen(comparison: ShownComparison, indexes: tuple[int, ...] | None) -> lis
 
 
 async def _accept(
-    call: Call, body: PanesPrompt, panes: Sequence[ShownPane], once: Once | None
+    call: Call,
+    body: PanesPrompt,
+    panes: Sequence[ShownPane],
+    known: Mapping[int, Run],
+    once: Once | None,
 ) -> list[Run]:
     """All of them or none: nothing is asked anywhere before every pane could be asked."""
     inbox = call.to.engine.inbox
-    runs: list[Run] = []
+    runs = dict(known)
+    new = [pane for pane in panes if pane.index not in known]
     try:
         if body.input is not None:
             draft = Draft(input=body.input, on_disconnect=body.on_disconnect)
-            for pane in panes:
+            for pane in new:
                 await _check(call, pane, draft)
-        for pane in panes:
-            own = once and replace(once, key=f"{once.key} {pane.label}")
+        for pane in new:
+            own = _own(once, pane)
             if body.input is not None:
-                runs.append(await inbox.accept(pane.session_id, draft, once=own))
+                runs[pane.index] = await inbox.accept(pane.session_id, draft, once=own)
             else:
-                runs.append(
-                    await inbox.retry(
-                        pane.session_id, model=None, on_disconnect=body.on_disconnect, once=own
-                    )
+                runs[pane.index] = await inbox.retry(
+                    pane.session_id, model=None, on_disconnect=body.on_disconnect, once=own
                 )
     except TenutoError:
-        await _cancel(call, runs)
+        await _cancel(call, list(runs.values()))
         raise
-    return runs
+    return [runs[pane.index] for pane in panes]
 
 
 async def _check(call: Call, pane: ShownPane, draft: Draft) -> None:

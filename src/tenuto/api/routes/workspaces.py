@@ -39,10 +39,12 @@ def _id(call: Call) -> WorkspaceId:
 
 async def create(call: Call) -> ASGIApp:
     new = await call.body(NewWorkspace)
-    path = await _folder(new.path)
-    workspace = await call.to.engine.librarian.create_workspace(
-        new.name, path, once=await call.once()
-    )
+    once = await call.once()
+    workspace = await call.to.store.answered(once, Workspace)
+    if workspace is None:
+        path = await _folder(new.path)
+        librarian = call.to.engine.librarian
+        workspace = await librarian.create_workspace(new.name, path, once=once)
     return answer(workspace, status=201, headers={"Location": f"/api/workspaces/{workspace.id}"})
 
 

@@ -129,7 +129,7 @@ export class BlockStream {
 
 /** The last blank line that has a whole line with something in it behind it; -1 if none has. */
 function lastBlank(source: string, whole: number): number {
-  for (let end = whole; end > 0; ) {
+  for (let end = whole; end > 0;) {
     const at = source.lastIndexOf("\n\n", end - 1);
     if (at < 0 || source.slice(at + 2, whole).trim() !== "") return at;
     end = at;
