@@ -1,11 +1,12 @@
 """`make crash`: die at every point; or at one: `--point 'told: parts' --passing 3`."""
 
 import argparse
-import asyncio
 import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+import uvloop
 
 from tests.crash.campaign import Report, run_campaign
 from tests.crash.lives import Hatchery
@@ -25,7 +26,7 @@ async def main(args: argparse.Namespace) -> int:
             targets = await make_plan(hatchery, folder, censuses=CENSUSES)
             names = {target.point for target in targets}
             sys.stdout.write(f"{len(targets)} points to die at, of {len(names)} names\n")
-        targets = [target for target in targets if args.only in target.point]
+        targets = [t for t in targets if any(part in t.point for part in args.only)]
         report = await run_campaign(hatchery, folder, targets)
     return _tell(report, folder)
 
@@ -46,9 +47,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--stage", choices=list(Stage), default=Stage.WORKING)
     parser.add_argument("--passing", type=int, default=1, help="at the n-th passing")
     parser.add_argument("--times", type=int, default=1, help="how often")
-    parser.add_argument("--only", default="", help="only points with this in their name")
+    parser.add_argument(
+        "--only", nargs="+", default=[""], help="only points with one of these in their name"
+    )
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    raise SystemExit(asyncio.run(main(_arguments())))
+    raise SystemExit(uvloop.run(main(_arguments())))

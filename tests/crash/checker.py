@@ -8,17 +8,18 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
+import aiohttp
 import anyio
 import psutil  # type: ignore[import-untyped]
 
 from tests.crash.comparisons_check import check_comparisons
 from tests.crash.lives import TOKEN, Lives
+from tests.crash.pooled import PooledApi
 from tests.crash.record import Answer, Json, Record
 from tests.crash.settings_check import check_settings
 from tests.crash.tools_check import check_tools
-from tests.support.fold import ENDINGS, assert_settled, fold
+from tests.support.fold import ENDINGS, Fold, assert_settled, fold
 from tests.support.model_server import ModelServer
-from tests.support.raw import RawApi
 
 CALM_SECONDS = 15.0
 LOOK_SECONDS = 0.01
@@ -35,19 +36,24 @@ HEARD = LEFT | {("completed", "end_turn")}
 
 
 class Checker:
-    def __init__(self, lives: Lives, record: Record, model: ModelServer) -> None:
-        self._api = RawApi(lives.url, TOKEN)
+    def __init__(
+        self, lives: Lives, record: Record, model: ModelServer, http: aiohttp.ClientSession
+    ) -> None:
+        self._api = PooledApi(lives.url, TOKEN, http)
         self._lives = lives
         self._folder = lives.folder
         self._record = record
         self._model = model
         self._logs: dict[str, list[Json]] = {}
+        self._states: dict[str, Fold] = {}
+        """What each log comes to."""
 
     async def check(self) -> None:
         """Raises AssertionError with the first thing that is wrong. Everything must be calm."""
         assert not self._record.complaints, self._record.complaints
         for session_id in self._sessions():
-            self._logs[session_id] = await assert_settled(self._api, session_id)
+            log = self._logs[session_id] = await assert_settled(self._api, session_id)
+            self._states[session_id] = fold(log)
         await self._check_workspace_log()
         self._check_seen()
         self._check_accepted()
@@ -60,7 +66,7 @@ class Checker:
         await check_comparisons(self._api, self._record)
         await check_settings(self._api, self._record, self._model, self._folder)
         await self._check_approvals()
-        check_tools(self._folder / "ledger", self._logs.values())
+        check_tools(self._folder / "ledger", self._states.values())
         await self._check_repeats()
         await self._check_nothing_left()
 
@@ -114,9 +120,7 @@ class Checker:
 
     def _check_endings(self) -> None:
         """An ended run never changes again: whoever was told of an ending was told this one."""
-        ends = {
-            run["id"]: run for events in self._logs.values() for run in fold(events).runs.values()
-        }
+        ends = {run["id"]: run for state in self._states.values() for run in state.runs.values()}
         for answer in self._record.answers:
             run = _run_of(answer)
             if run is not None and run["status"] in ENDINGS and run["id"] in ends:
@@ -124,8 +128,8 @@ class Checker:
 
     def _check_reasons(self) -> None:
         """No run fails that was not to fail, and one that hangs on a listener ends with him."""
-        for log in self._logs.values():
-            for run in fold(log).runs.values():
+        for state in self._states.values():
+            for run in state.runs.values():
                 if run["status"] == "failed":
                     assert ": fail" in run["input"], run
                 if run["on_disconnect"] == "cancel":
@@ -134,8 +138,8 @@ class Checker:
 
     def _check_recovered(self) -> None:
         """No run says running for long with nobody running it."""
-        for log in self._logs.values():
-            for run in fold(log).runs.values():
+        for state in self._states.values():
+            for run in state.runs.values():
                 if run["reason"] == "server_crashed":
                     ended = datetime.fromisoformat(run["finished_at"])
                     assert not self._came_late(ended), run
@@ -156,7 +160,7 @@ class Checker:
                 continue
             assert answer.body["settled"], answer
             log = self._logs[session_id]
-            runs = fold(log).runs
+            runs = self._states[session_id].runs
             for run_id in answer.body["cancelled"]:
                 late = [e for e in log if e["run_id"] == run_id and e["seq"] > answer.body["head"]]
                 assert not late, f"after the cancel {answer.body} came {late}"
@@ -193,7 +197,7 @@ class Checker:
         """Every question has its answer, and an answer that was taken stays."""
         for session_id in self._sessions():
             found = (await self._api.get(f"/api/sessions/{session_id}/approvals"))["approvals"]
-            assert found == list(fold(self._logs[session_id]).approvals.values())
+            assert found == list(self._states[session_id].approvals.values())
             states = {approval["id"]: approval for approval in found}
             assert "pending" not in {a["state"] for a in found}, found
             for answer in self._record.good("POST", "/api/approvals/"):

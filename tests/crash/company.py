@@ -30,7 +30,8 @@ class Company:
 
     async def is_calm(self) -> bool:
         """Whether nothing is queued or running."""
-        for status in ("running", "queued"):
+        # In this order: a run that starts between the two looks is seen by the second.
+        for status in ("queued", "running"):
             found = await self.caller.get(f"/api/runs?status={status}")
             if found is None or found["runs"]:
                 return False

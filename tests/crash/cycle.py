@@ -90,7 +90,7 @@ async def _act(lives: Lives, model: ModelServer, stage: Stage) -> None:
             if stage is not Stage.TIDYING:
                 # One more crash, in the calm: it must change nothing of what anyone has seen.
                 await lives.kill_and_wait()
-                await Checker(lives, record, model).check()
+                await Checker(lives, record, model, http).check()
     if stage is Stage.TIDYING:
         await _tidy(lives, Album(RawApi(lives.url, TOKEN)))
 

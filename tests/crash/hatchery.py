@@ -16,11 +16,7 @@ import sys
 
 import msgspec
 
-# What uvicorn loads only when it starts.
-import uvicorn.lifespan.off
-import uvicorn.protocols.http.httptools_impl  # noqa: F401
-
-from tests.crash.server_process import Order, live
+from tests.crash.server_process import Order, live, prepare
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +26,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def main() -> None:
+    prepare()
+    gc.collect()
     gc.freeze()
     wake, woken = os.pipe()
     os.set_blocking(woken, False)

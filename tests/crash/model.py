@@ -76,13 +76,14 @@ class Oracle:
         await exchange.break_off()
 
     async def _gate(self, exchange: Exchange, name: str, step: int) -> None:
-        """Waits for the scenario, then looks around, then speaks."""
+        """Waits for the scenario, then looks for a file, then speaks."""
         if step:
             await self._say(exchange, name, step)
             return
         await exchange.text("Wait. ")
         await self._gates.passed(name)
-        await self._call(exchange, "list_files", {})
+        # Not a tool with a process of its own: here it only has to be a step.
+        await self._call(exchange, "read_file", {"path": "none.txt"})
         await exchange.finish("tool_calls")
 
     async def _tools(self, exchange: Exchange, name: str, step: int) -> None:

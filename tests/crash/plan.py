@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
+
 from tenuto.api import routes
 from tenuto.ports.points import Step
 from tests.crash.cycle import take_census
@@ -23,15 +25,27 @@ async def make_plan(hatchery: Hatchery, folder: Path, *, censuses: int) -> list[
     targets: list[Target] = []
     names: set[str] = set()
     for stage in Stage:
-        counts = [
-            await take_census(hatchery, folder / f"census-{stage}-{n}", stage)
-            for n in range(censuses)
-        ]
+        counts = await _count(hatchery, folder, stage, censuses)
         names |= set().union(*counts)
         targets += _targets(stage, counts)
     missing = _never_reached(names)
     assert not missing, f"points that are never reached: {missing}"
     return targets
+
+
+async def _count(
+    hatchery: Hatchery, folder: Path, stage: Stage, censuses: int
+) -> list[Counter[str]]:
+    """So many censuses, all at once: servers do not die alone either."""
+    counts: list[Counter[str]] = []
+
+    async def count(place: Path) -> None:
+        counts.append(await take_census(hatchery, place, stage))
+
+    async with anyio.create_task_group() as group:
+        for n in range(censuses):
+            group.start_soon(count, folder / f"census-{stage}-{n}")
+    return counts
 
 
 def _targets(stage: Stage, counts: Sequence[Counter[str]]) -> list[Target]:

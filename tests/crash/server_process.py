@@ -1,15 +1,16 @@
-"""A server process: the real wiring, with points at which it dies or which it counts.
+"""A server process: the real wiring, with points at which it dies or which it counts."""
 
-`python -m tests.crash.server_process` takes one order as JSON on its standard input.
-"""
-
+import importlib
+import mimetypes
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from starlette.routing import compile_path
 
+from tenuto.api import app, routes
+from tenuto.api.openapi import document
 from tenuto.config import load
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.storage.sqlite import checkpointer
@@ -19,6 +20,13 @@ from tests.crash.points import Census, CrashPoints
 PASSIVE_PAGES = 60
 RESTART_PAGES = 90
 """A scenario is short, so its WAL is checkpointed sooner than in use."""
+
+LOADED_LATE = (
+    "anyio._backends._asyncio",
+    "uvicorn.lifespan.off",
+    "uvicorn.protocols.http.httptools_impl",
+)
+"""What a server loads only when it starts."""
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,13 +42,26 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     """Where it writes down which points it passed; None: nowhere."""
 
 
+def prepare() -> None:
+    """Do what is the same in every life, before the first one."""
+    checkpointer.PASSIVE_PAGES = PASSIVE_PAGES
+    checkpointer.RESTART_PAGES = RESTART_PAGES
+    # Nobody here looks at the page or at the description of the API.
+    described = document(routes.ALL)
+    vars(app)["document"] = lambda endpoints: described
+    app.BUILT_PAGE = Path(os.devnull)
+    for endpoint in routes.ALL:
+        compile_path(endpoint.path)
+    for name in LOADED_LATE:
+        importlib.import_module(name)
+    mimetypes.init()
+
+
 def live(order: Order) -> int:
-    """Be the server that was ordered, to its end; the exit code."""
+    """Be the server that was ordered, to its end; the exit code. Be prepared."""
     os.chdir(order.folder)
     os.environ.clear()
     os.environ.update(order.env)
-    checkpointer.PASSIVE_PAGES = PASSIVE_PAGES
-    checkpointer.RESTART_PAGES = RESTART_PAGES
     flags: dict[str, Any] = {
         "host": "127.0.0.1",
         "port": str(order.port),
@@ -55,7 +76,3 @@ def _points(order: Order) -> Points:
     if order.point is not None:
         return CrashPoints(order.point, order.passing)
     return NOWHERE
-
-
-if __name__ == "__main__":
-    raise SystemExit(live(msgspec.json.decode(sys.stdin.buffer.read(), type=Order)))

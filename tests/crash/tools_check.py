@@ -4,18 +4,16 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.crash.record import Json
-from tests.support.fold import fold
+from tests.support.fold import Fold
 
 
-def check_tools(ledger: Path, logs: Iterable[list[Json]]) -> None:
+def check_tools(ledger: Path, states: Iterable[Fold]) -> None:
     """No command was run twice, none without its permission, none that is said to be done was
     not run."""
     lines = ledger.read_text().splitlines() if ledger.exists() else []
     ran = Counter(lines)
     assert not [call for call, count in ran.items() if count > 1], ran
-    for log in logs:
-        state = fold(log)
+    for state in states:
         for part in (part for m in state.messages for part in m["parts"]):
             if part["type"] == "tool" and part["name"] == "shell":
                 if part["state"] == "done":

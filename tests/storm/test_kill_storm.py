@@ -136,7 +136,7 @@ class Storm:
     async def _nothing_is_open(self) -> bool:
         open_runs = [
             run["id"]
-            for status in ("running", "queued")
+            for status in ("queued", "running")  # One that starts between is seen.
             for run in (await self._raw.get(f"/api/runs?status={status}"))["runs"]
         ]
         return not open_runs

@@ -38,12 +38,14 @@ class Fold:
         self.session = data["session"]
 
     def apply(self, event: Json) -> None:
-        event = copy.deepcopy(event)
+        """Whatever grows here is a copy of our own: the event stays as it came."""
         match event["type"]:
             case "run.accepted" | "run.started" | "run.updated" | "run.finished":
-                self.runs[event["run"]["id"]] = event["run"]
+                self.runs[event["run"]["id"]] = dict(event["run"])
             case "message.started":
-                self._messages[event["message"]["id"]] = event["message"]
+                message = event["message"]
+                parts = [dict(part) for part in message["parts"]]
+                self._messages[message["id"]] = {**message, "parts": parts}
             case "part.started" | "part.delta" | "part.updated":
                 self._grow(event)
             case "message.finished":
@@ -51,9 +53,10 @@ class Fold:
             case "approval.requested" | "approval.resolved":
                 self.approvals[event["approval"]["id"]] = event["approval"]
             case "session.updated":
-                for run_id, shown in event["changes"].pop("runs", {}).items():
+                changes = dict(event["changes"])
+                for run_id, shown in changes.pop("runs", {}).items():
                     self.runs[run_id] |= shown
-                self.session |= event["changes"]
+                self.session |= changes
             case "session.rewound":
                 for message_id in event["removed"]:
                     del self._messages[message_id]
@@ -68,11 +71,11 @@ class Fold:
         at = next((n for n, part in enumerate(parts) if part["id"] == part_id), None)
         if event["type"] == "part.started":
             assert at is None, f"part {part_id} starts twice"
-            parts.append(event["part"])
+            parts.append(dict(event["part"]))
             return
         assert at is not None, f"part {part_id} grows before it starts"
         if event["type"] == "part.updated":
-            parts[at] = event["part"]
+            parts[at] = dict(event["part"])
             return
         field = "input_text" if parts[at]["type"] == "tool" else "text"
         grown = parts[at][field]

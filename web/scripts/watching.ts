@@ -16,33 +16,40 @@ export function startWatching(): void {
     seen.longTasks += list.getEntries().length;
   }).observe({ type: "longtask" });
 
-  // A message posted in a frame is heard after the frame has been painted.
-  const { port1, port2 } = new MessageChannel();
-  let last = 0;
   let before = performance.now();
-  port2.onmessage = () => {
-    seen.shown.push([last, performance.timeOrigin + performance.now()]);
-  };
   requestAnimationFrame(function look(now) {
     seen.frames.push(now - before);
     before = now;
-    const parts = document.querySelectorAll("article .part.text");
-    let node: Node | null | undefined = parts[parts.length - 1];
-    let found = NaN;
-    // The deepest last piece of text that has a number: only the end is looked at.
-    const walker = node && document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-    node = walker?.lastChild();
-    while (walker?.lastChild()) node = walker.currentNode;
-    for (let tries = 0; node && tries < 20; tries++, node = walker?.previousNode()) {
-      const numbers = node.textContent?.match(/\d+/g);
-      if (!numbers) continue;
-      found = Number(numbers[numbers.length - 1]);
-      break;
-    }
-    if (found > last) {
-      last = found;
-      port1.postMessage(0);
-    }
     requestAnimationFrame(look);
   });
+
+  /** The last number of the last answer; only its end is looked at. */
+  const lastNumber = (): number => {
+    const parts = document.querySelectorAll("article .part.text");
+    const part = parts[parts.length - 1];
+    if (!part) return 0;
+    const walker = document.createTreeWalker(part, NodeFilter.SHOW_TEXT);
+    let node = walker.lastChild();
+    while (walker.lastChild()) node = walker.currentNode;
+    for (; node; node = walker.previousNode()) {
+      const numbers = node.textContent?.match(/\d+/g);
+      if (numbers) return Number(numbers[numbers.length - 1]);
+    }
+    return 0;
+  };
+
+  // The page changes its text in the callback of a frame: a message that is posted then is heard
+  // when the frame has been painted.
+  const { port1, port2 } = new MessageChannel();
+  let last = 0;
+  port2.onmessage = ({ data }: MessageEvent<number>) => {
+    seen.shown.push([data, performance.timeOrigin + performance.now()]);
+  };
+  const changed = new MutationObserver(() => {
+    const found = lastNumber();
+    if (found <= last) return;
+    last = found;
+    port1.postMessage(found);
+  });
+  changed.observe(document.body, { subtree: true, childList: true, characterData: true });
 }

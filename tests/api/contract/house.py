@@ -142,7 +142,8 @@ class House:
 
     async def tidy(self) -> None:
         """Stop what a test left behind, so that the next one finds an idle house."""
-        for status in ("running", "queued"):
+        # In this order: a run that starts between the two looks is seen by the second.
+        for status in ("queued", "running"):
             for run in (await self.api.get(f"/api/runs?status={status}&limit=200"))["runs"]:
                 await self.api.post(f"/api/sessions/{run['session_id']}/cancel")
         await self.model.forget()

@@ -66,17 +66,3 @@ test("who is not logged in comes to the login page, and then to where they wante
   await tab.page.getByRole("heading", { name: "Behind a door" }).waitFor();
   expect(tab.session).toBe(id);
 });
-
-test("the first visit to a new server is a welcome with something to do", async ({ open, own }) => {
-  const server = await own({ TENUTO_EMBEDDED_ENABLED: "on" }, null);
-  const device = await open(undefined, { url: server.url });
-  const tab = await device.tab();
-  await tab.page.getByRole("heading", { name: "Welcome to Tenuto" }).waitFor();
-  await tab.sees(/A small model that comes with Tenuto answers at once/);
-  const example = tab.page.getByRole("list", { name: "Examples" }).getByRole("button").first();
-  const words = await example.innerText();
-  await example.click();
-  await expect.poll(() => tab.field.inputValue()).toBe(words);
-  await tab.page.getByRole("link", { name: /add a model/ }).click();
-  await tab.page.getByRole("heading", { name: "Providers" }).waitFor();
-});

@@ -3,6 +3,7 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
+  cacheDir: "../../node_modules/.vite",
   test: {
     root: import.meta.dirname,
     include: ["**/*.e2e.ts"],

@@ -19,23 +19,26 @@ const CONFIG: Config = {
   ALLOW_ARIA_ATTR: false,
 };
 
-let purifier: DOMPurify | null = null;
+// One for each kind of outcome: a configuration that is given with every call is read every time.
+let toText: DOMPurify | null = null;
+let toNodes: DOMPurify | null = null;
 
 export function safe(html: string): string {
-  purifier ??= makePurifier();
-  return purifier.sanitize(html, CONFIG);
+  toText ??= makePurifier(CONFIG);
+  return toText.sanitize(html);
 }
 
 /** The same as an element that holds it. */
 export function safeElement(html: string): HTMLElement {
-  purifier ??= makePurifier();
+  toNodes ??= makePurifier({ ...CONFIG, RETURN_DOM_FRAGMENT: true });
   const element = document.createElement("div");
-  element.append(purifier.sanitize(html, { ...CONFIG, RETURN_DOM_FRAGMENT: true }));
+  element.append(toNodes.sanitize(html));
   return element;
 }
 
-function makePurifier(): DOMPurify {
+function makePurifier(config: Config): DOMPurify {
   const made = createPurifier(window);
+  made.setConfig(config);
   made.addHook("afterSanitizeAttributes", (node) => {
     if (node instanceof HTMLAnchorElement) restrainLink(node);
     if (node instanceof HTMLImageElement) restrainImage(node);

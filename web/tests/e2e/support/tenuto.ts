@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-const ROOT = resolve(import.meta.dirname, "../../../..");
+export const ROOT = resolve(import.meta.dirname, "../../../..");
 const PROGRAM = process.env["TENUTO_PROGRAM"] ?? join(ROOT, ".venv/bin/tenuto");
 const START_MS = 40_000;
 export const TOKEN = "test-token-of-no-value";
@@ -16,6 +16,10 @@ const QUIET = {
   TENUTO_DISCOVER: "off",
   TENUTO_EMBEDDED_ENABLED: "off",
 };
+
+/** Whatever ends us ends them. */
+const running = new Set<ChildProcess>();
+process.on("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
 export class Tenuto {
   readonly folder = mkdtempSync(join(tmpdir(), "tenuto-page-"));
@@ -51,6 +55,8 @@ export class Tenuto {
     const where = ["--port", String(this.port), "--data", join(this.folder, "data")];
     const child = spawn(PROGRAM, ["serve", ...where], { env: this.#env, cwd: this.folder });
     this.#process = child;
+    running.add(child);
+    child.on("exit", () => running.delete(child));
     this.port = await new Promise<number>((resolve, reject) => {
       const late = setTimeout(() => reject(new Error(`no start:\n${this.log}`)), START_MS);
       const heard = (data: Buffer): void => {

@@ -51,7 +51,8 @@ export const test = base
   .extend("open", async ({ watched, server }, { onCleanup }) => {
     const opened: Device[] = [];
     onCleanup(async () => {
-      for (const device of opened) await device.close();
+      for (const device of opened) await device.context.close();
+      for (const device of opened) device.judge();
     });
     return async (options?: BrowserContextOptions, where: Where = {}) => {
       const device = await Device.open(watched, where.url ?? server.url, options, where.login);

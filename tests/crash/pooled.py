@@ -1,0 +1,30 @@
+"""The plain API on connections that are used again: the checker asks hundreds of things."""
+
+from typing import Any
+
+import aiohttp
+
+from tests.support.raw import Answer, RawApi
+
+
+class PooledApi(RawApi):
+    def __init__(self, url: str, token: str, http: aiohttp.ClientSession) -> None:
+        """`http` says who it is by itself."""
+        super().__init__(url, token)
+        self._http = http
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        async with self._http.request(
+            method, self.url + path, json=body, headers=headers
+        ) as response:
+            text = await response.text()
+            is_json = "json" in response.headers.get("Content-Type", "")
+            decoded = await response.json(content_type=None) if is_json and text else None
+            return Answer(response.status, decoded, dict(response.headers))
