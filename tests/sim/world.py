@@ -199,7 +199,12 @@ class World:
         """Who stops in peace leaves nothing running: the next start has nothing to rescue."""
         if self.script.temper or self.script.hurry >= 1.0 or self.ledger.troubles:
             return
-        running = [session.active for session in self.witness.sessions.values() if session.active]
+        # A delete that was under way has taken the run from its driver; the next start ends it.
+        running = [
+            session.active
+            for session in self.witness.sessions.values()
+            if session.active and not self.ledger.is_deleting(session)
+        ]
         must(self.script.nodes > 1 or not running, "a stop ends every run", running)
 
     def lost_node(self) -> None:

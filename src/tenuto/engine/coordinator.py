@@ -42,6 +42,7 @@ class Coordinator:
         self._node = node
         self._lanes: dict[SessionId, Lane] = {}
         self._draining = False
+        self._interrupting = False
 
     def changed(self, session_id: SessionId) -> None:
         """Something was asked of this session: look at it."""
@@ -82,6 +83,7 @@ class Coordinator:
         tasks = {lane.task for lane in self._lanes.values() if lane.task}
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
+        self._interrupting = True
         for lane in self._lanes.values():
             if lane.active is not None:
                 lane.active.interrupt()
@@ -119,6 +121,9 @@ class Coordinator:
             if started is None:
                 return False
             lane.active = Active(started)
+            if self._interrupting:
+                # It was on its way to the store when the time for endings was over.
+                lane.active.interrupt()
             # A cancel may have been committed right after the start, before we were told of it.
             self._look(session_id, lane)
             await self._driver.drive(lane.active)

@@ -94,7 +94,8 @@ class Rescuer:
 
     async def _rescue(self, orphan: Orphan) -> None:
         left = await self._store.background(orphan.session_id)
-        message = _unfinished(left.messages)
+        # A run may have compacted what came before its own open message, and that too.
+        message = await self._store.open_message(orphan.session_id)
         ending = Ending(
             status=RunStatus.INTERRUPTED,
             reason=Reason.SERVER_CRASHED,
@@ -121,10 +122,6 @@ class Rescuer:
 
     def _moment(self) -> Moment:
         return Moment(now=self._clock.now(), node=self._node)
-
-
-def _unfinished(messages: Sequence[Message]) -> Message | None:
-    return next((m for m in reversed(messages) if m.finish_reason is None), None)
 
 
 def _used(messages: Sequence[Message], last: Message | None) -> Usage:
