@@ -46,6 +46,7 @@ class Administrator:
         talk = await self._company.talk(title="Guest", model="guest/test-model")
         run = await talk.prompt("guest one: gate")
         await talk.speaks(run)
+        await self._company.halfway()
         await self._caller.ask("DELETE", "/api/providers/guest")
         self._company.gates.open("guest one")
         await talk.settled(run)

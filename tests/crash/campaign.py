@@ -1,4 +1,4 @@
-"""The campaign: many cycles, two at a time, and what came of them."""
+"""The campaign: many cycles, three at a time so that no core waits, and what came of them."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from tests.crash.cycle import run_cycle
 from tests.crash.lives import Hatchery
 from tests.crash.stage import Target
 
-AT_ONCE = int(os.environ.get("CRASH_AT_ONCE", "2"))
+AT_ONCE = int(os.environ.get("CRASH_AT_ONCE", "3"))
 TRIES = 3
 """A passing that did not come in one scenario may come in the next."""
 

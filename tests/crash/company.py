@@ -1,6 +1,6 @@
 """The company: what all people of the scenario have in common, and who watches what."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,31 @@ from tests.crash.talk import Talk
 from tests.crash.watch import Watch, follow_together
 
 
+class Halfway:
+    """Where everyone comes by once, in the middle of something; who is there waits for the others
+    if anything is to happen then."""
+
+    def __init__(self, people: int, *, then: Callable[[], None] | None) -> None:
+        self._missing = people
+        self._then = then
+        self._all = anyio.Event()
+
+    async def __call__(self) -> None:
+        if self._then is None:
+            return
+        self._missing -= 1
+        if self._missing == 0:
+            self._then()
+            self._all.set()
+        await self._all.wait()
+
+
 class Company:
-    def __init__(self, caller: Caller, gates: Gates, folder: Path) -> None:
+    def __init__(self, caller: Caller, gates: Gates, folder: Path, halfway: Halfway) -> None:
         self.caller = caller
         self.gates = gates
         self.folder = folder
+        self.halfway = halfway
         self._group: anyio.abc.TaskGroup | None = None
 
     @asynccontextmanager

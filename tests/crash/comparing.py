@@ -23,6 +23,7 @@ class Comparer:
         under_way = await second.prompt("pane two: gate")
         await first.settled(done)
         await second.speaks(under_way)
+        await self._company.halfway()
         await self._caller.create(f"{path}/vote", {"winner": 0})
         await self._caller.ask("POST", f"{path}/keep", {"index": 0})
         self._company.gates.open("pane two")
@@ -40,6 +41,7 @@ class Comparer:
         asked = await self._caller.create(f"{path}/runs", {"input": "pane four: endless"})
         for talk, run in zip(talks, asked["runs"] if asked else (), strict=False):
             await talk.speaks(run)
+        await self._company.halfway()
         await self._company.delete(path, made["id"], *(talk.id for talk in talks))
 
     async def attach(self) -> None:
@@ -49,10 +51,19 @@ class Comparer:
             return
         path = f"{_path(made)}/runs"
         talks = self._company.talks_in(_sessions(made))
-        for text, frames in (("pane five: endless", 14), ("pane six: say", 1_000)):
-            runs = await listen(self._caller, path, text, logs=len(talks), frames=frames)
-            for talk in talks:
-                await talk.settled(runs.get(talk.id))
+        left = await listen(
+            self._caller,
+            path,
+            "pane five: endless",
+            logs=len(talks),
+            frames=14,
+            before_hanging_up=self._company.halfway,
+        )
+        for talk in talks:
+            await talk.settled(left.get(talk.id))
+        heard = await listen(self._caller, path, "pane six: say", logs=len(talks), frames=1_000)
+        for talk in talks:
+            await talk.settled(heard.get(talk.id))
         self._caller.record.asked["pane six: say"] += 1
         again = await self._caller.create(path, {"panes": [1]})
         await talks[1].settled(*(again["runs"] if again else ()))

@@ -11,12 +11,12 @@ import anyio
 
 from tests.crash.caller import Caller
 from tests.crash.checker import Checker, until
-from tests.crash.company import Company
+from tests.crash.company import Company, Halfway
 from tests.crash.lives import TOKEN, Hatchery, Lives
 from tests.crash.model import Gates, Oracle
 from tests.crash.points import read_census
 from tests.crash.record import Record
-from tests.crash.scenario import Scenario
+from tests.crash.scenario import PEOPLE, Scenario
 from tests.crash.server_process import Order
 from tests.crash.stage import Stage, Target
 from tests.crash.tidy import Album
@@ -68,7 +68,7 @@ async def _play(hatchery: Hatchery, folder: Path, stage: Stage, last: Order) -> 
                     await _act(lives, model, stage)
             except Exception as error:  # noqa: BLE001 (whatever it is, it is the report)
                 wrong = lives.trouble or f"{_told(error)} (in life {lives.deaths + 1})"
-            reached = lives.crashes >= stage.deaths
+            reached = lives.crashes > 0
             # Before the server is cleared away: that death is followed by no check.
             kills = lives.deaths
     seconds = time.monotonic() - started
@@ -83,7 +83,9 @@ async def _act(lives: Lives, model: ModelServer, stage: Stage) -> None:
         connector=aiohttp.TCPConnector(limit=0),
         read_bufsize=1 << 22,
     ) as http:
-        company = Company(Caller(lives, record, http), gates, lives.folder)
+        dying = lives.kill if stage is Stage.RECOVERING else None
+        halfway = Halfway(PEOPLE, then=dying)
+        company = Company(Caller(lives, record, http), gates, lives.folder, halfway)
         async with company.watching():
             await Scenario(company).play()
             await until(company.is_calm, "something is still queued or running")

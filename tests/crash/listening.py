@@ -1,5 +1,6 @@
 """Runs that live as long as someone listens."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from uuid import uuid4
 
@@ -8,7 +9,13 @@ from tests.crash.record import Json
 
 
 async def listen(
-    caller: Caller, path: str, text: str, *, logs: int = 1, frames: int
+    caller: Caller,
+    path: str,
+    text: str,
+    *,
+    logs: int = 1,
+    frames: int,
+    before_hanging_up: Callable[[], Awaitable[None]] | None = None,
 ) -> dict[str, Json]:
     """Ask this of so many sessions, listen to so many frames of the answer and hang up.
 
@@ -29,5 +36,7 @@ async def listen(
                     runs[event["session_id"]] = event["run"]
                 frames -= 1
                 if frames <= 0 and len(runs) == logs:
+                    if before_hanging_up is not None:
+                        await before_hanging_up()
                     break
     return runs

@@ -11,8 +11,8 @@ import anyio
 from tests.support.model_server import Exchange
 
 PACE_SECONDS = 0.002
-GATE_SECONDS = 5.0
-ENDLESS = 1_000
+GATE_SECONDS = 20.0
+ENDLESS = 10_000
 WISH = re.compile(r"(?P<name>[a-z ]+): (?P<verb>say|endless|silent|fail|gate|tools|sleep)\b")
 
 

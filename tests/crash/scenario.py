@@ -9,11 +9,13 @@ import aiohttp
 import anyio
 
 from tests.crash.administrator import Administrator
-from tests.crash.company import Company
+from tests.crash.company import Company, Halfway
 from tests.crash.comparing import Comparer
 from tests.crash.listening import listen
 from tests.crash.record import Json
 from tests.crash.talk import Talk, answered, is_over, pending
+
+PEOPLE = 12
 
 
 class Scenario:
@@ -39,6 +41,7 @@ class Scenario:
             comparer.attach,
             Administrator(self._company).play,
         )
+        assert len(actors) == PEOPLE
         self._company.follow("/api/workspaces/default", "default")
         async with anyio.create_task_group() as group:
             for actor in actors:
@@ -49,6 +52,7 @@ class Scenario:
         talk = await self._company.talk()
         first = await talk.prompt("talk one: say")
         await talk.settled(first)
+        await self._company.halfway()
         second = await talk.prompt("talk two: say", mode="chat")
         third = await talk.prompt("talk three: fail", mode="chat")
         await talk.settled(second, third)
@@ -65,7 +69,10 @@ class Scenario:
         """Tools that ask: allowed once, denied, allowed for the session."""
         talk = await self._company.talk(title="Work")
         words = iter(["allow_once", "deny", "allow_session", "allow_session"])
-        await self._approve(talk, await talk.prompt("work one: tools"), words)
+        one = await talk.prompt("work one: tools")
+        await talk.asks(one)
+        await self._company.halfway()
+        await self._approve(talk, one, words)
         await self._approve(talk, await talk.prompt("work two: tools"), words)
         await self._approve(talk, await talk.prompt("work three: tools"), words)
 
@@ -86,11 +93,12 @@ class Scenario:
         one = await talk.prompt("stop one: endless")
         two = await talk.prompt("stop two: say")
         await talk.speaks(one)
+        await self._company.halfway()
         await talk.cancel()
         await talk.settled(one, two)
         await talk.cancel()
         asking = await talk.prompt("stop three: sleep")
-        await talk.watch.until(lambda f: asking is None or pending(f, asking) or is_over(f, asking))
+        await talk.asks(asking)
         await talk.cancel()
         await talk.settled(asking)
         working = await talk.prompt("stop four: sleep")
@@ -112,6 +120,7 @@ class Scenario:
         old = await talk.prompt("break in one: endless")
         waiting = await talk.prompt("break in two: say")
         await talk.speaks(old)
+        await self._company.halfway()
         new = await talk.prompt("break in three: say", when_busy="interrupt")
         await talk.settled(old, waiting, new)
         steered = await talk.prompt("break in four: gate")
@@ -131,21 +140,25 @@ class Scenario:
         await self._caller.ask("DELETE", first)
         await self._caller.ask("PATCH", third, {"when_busy": "steer"})
         await self._caller.ask("PATCH", talk.path, {"title": "A better name", "draft": "and th"})
+        await self._company.halfway()
         self._gates.open("line zero")
         await talk.settled(busy, *waiting)
 
     async def listener(self) -> None:
         """Runs that live as long as someone listens."""
         talk = await self._company.talk(title="Listen")
-        await self._listen(talk, "listen one: endless", frames=8)
+        await self._listen(talk, "listen one: endless", frames=8, until=self._company.halfway)
         await self._listen(talk, "listen two: say", frames=1_000)
         busy = await talk.prompt("listen three: gate")
         await self._listen(talk, "listen four: say", frames=1)
         self._gates.open("listen three")
         await talk.settled(busy)
 
-    async def _listen(self, talk: Talk, text: str, *, frames: int) -> None:
-        runs = await listen(self._caller, f"{talk.path}/runs", text, frames=frames)
+    async def _listen(
+        self, talk: Talk, text: str, *, frames: int, until: Halfway | None = None
+    ) -> None:
+        path = f"{talk.path}/runs"
+        runs = await listen(self._caller, path, text, frames=frames, before_hanging_up=until)
         await talk.settled(*runs.values())
 
     async def historian(self) -> None:
@@ -164,6 +177,7 @@ class Scenario:
             queued = await fork.prompt("tell three: say")
             assert queued or self._caller.lives.deaths
             await fork.speaks(run)
+            await self._company.halfway()
             await self._company.delete(fork.path, fork.id)
         await self._caller.ask("PATCH", talk.path, {"title": "Told", "pinned": True})
         await talk.settled(await talk.prompt("tell four: say"))
@@ -189,4 +203,5 @@ class Scenario:
         await self._caller.ask("PATCH", path, {"name": "Far away"})
         talk = await self._company.talk(workspace=made["id"], title="Move")
         await talk.speaks(await talk.prompt("move one: endless"))
+        await self._company.halfway()
         await self._company.delete(path, made["id"], talk.id)

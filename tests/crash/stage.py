@@ -5,8 +5,6 @@ from enum import StrEnum
 
 from tests.crash.server_process import Order
 
-FIRST_DEATH = ("told: parts", 40)
-"""Where the first life ends when it is the second that matters: much is queued and running."""
 AT_ONCE = {"TENUTO_LIMITS_FOLD_DELTAS_DAYS": "0"}
 """Fold the deltas of whatever is finished."""
 
@@ -15,14 +13,9 @@ class Stage(StrEnum):
     WORKING = "working"
     """While it serves, from its very first start on."""
     RECOVERING = "recovering"
-    """In the life after a crash: while it settles what was left, and later."""
+    """In the life after a crash halfway: while it settles what was left, and later."""
     TIDYING = "tidying"
     """While it folds the deltas of what is finished."""
-
-    @property
-    def deaths(self) -> int:
-        """How many lives have ended when it has died where it should."""
-        return 2 if self is Stage.RECOVERING else 1
 
     def orders(self, last: Order) -> list[Order]:
         """The lives up to the one that matters, and those after it that are not plain."""
@@ -31,8 +24,7 @@ class Stage(StrEnum):
             case Stage.WORKING:
                 return [last]
             case Stage.RECOVERING:
-                point, passing = FIRST_DEATH
-                return [Order(point=point, passing=passing), last]
+                return [plain, last]
             case Stage.TIDYING:
                 tidy = replace_env(plain, AT_ONCE)
                 return [plain, replace_env(last, AT_ONCE), tidy, tidy]

@@ -44,6 +44,10 @@ class Talk:
 
         await self.watch.until(true)
 
+    async def asks(self, run: Json | None) -> None:
+        """Wait until the run asks for permission, or has ended."""
+        await self.watch.until(lambda f: run is None or pending(f, run) or is_over(f, run))
+
     async def works(self, run: Json | None) -> None:
         """Wait until a tool of the run is at work, or the run has ended."""
 
