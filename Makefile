@@ -101,7 +101,7 @@ $(VENV)/.dev: requirements-dev.lock pyproject.toml | $(BIN)/python
 
 $(PAGE): $(PAGE_SOURCES) web/node_modules/.installed
 	@echo "Building the page …"
-	@$(NPM) run build --silent
+	@$(NPM) run build --silent -- --logLevel error
 	@touch $@
 
 web/node_modules/.installed: web/package-lock.json
