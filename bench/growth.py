@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
@@ -12,18 +12,13 @@ import uvloop
 from bench.processes import Tenuto
 from bench.reader import ask, http
 from bench.table import Figure, percentile, ratio
+from bench.talk import Deaf, message_of, said, session_of
 from tenuto.clock import RandomIds, SystemClock
 from tenuto.core.event import (
     Event,
-    MessageFinished,
-    MessageStarted,
-    PartStarted,
     SessionCompacted,
-    Stored,
 )
-from tenuto.core.message import Message, TextPart
-from tenuto.core.session import DEFAULT_WORKSPACE, Session, TitleSource, Workspace
-from tenuto.core.value import MessageId, PartId, SessionId, StreamId
+from tenuto.core.session import DEFAULT_WORKSPACE, Workspace
 from tenuto.storage.sqlite import SqliteStore
 
 LENGTHS = (10, 1_000, 100_000)
@@ -33,14 +28,6 @@ SAMPLES = 25
 AIM = 1.5
 RARE = "needle"
 WORDS = "a quick brown fox jumps over the lazy dog while many tokens are held for their full value"
-
-
-class Deaf:
-    """A sink for a store that nobody watches."""
-
-    def committed(self, stream: StreamId, events: Sequence[Stored]) -> None: ...
-
-    def changed(self, session_id: SessionId) -> None: ...
 
 
 def fill(path: Path, *, sessions: int) -> None:
@@ -139,7 +126,7 @@ async def _fill(path: Path, sessions: int) -> None:
     for start in range(0, sessions, AT_ONCE):
         await asyncio.gather(
             *(
-                store.create_session(_session(ids.new("ses"), f"{WORDS} {_own_word(n)}"))
+                store.create_session(session_of(ids.new("ses"), f"{WORDS} {_own_word(n)}"))
                 for n in range(start, min(start + AT_ONCE, sessions))
             )
         )
@@ -153,12 +140,12 @@ def _own_word(n: int) -> str:
 
 
 async def _add_long(store: SqliteStore, length: int) -> None:
-    session = _session(_long(length), f"long {length}")
+    session = session_of(_long(length), f"long {length}")
     events: list[Event] = []
     finished = []
     for n in range(length):
-        message = _message(session, n)
-        events += _said(message)
+        message = message_of(session, n, WORDS)
+        events += said(message)
         finished.append(message)
     # A session of this length was summarised long ago: only what came after goes to the model.
     events.append(
@@ -170,43 +157,3 @@ async def _add_long(store: SqliteStore, length: int) -> None:
         )
     )
     await store.create_session(session, events, [m for m in finished if m.role == "assistant"])
-
-
-def _session(name: str, title: str) -> Session:
-    now = SystemClock().now()
-    return Session(
-        id=SessionId(name),
-        workspace_id=DEFAULT_WORKSPACE,
-        title=title,
-        title_source=TitleSource.USER,
-        created_at=now,
-        updated_at=now,
-    )
-
-
-def _message(session: Session, n: int) -> Message:
-    return Message(
-        id=MessageId(f"msg_{session.id}_{n}"),
-        session_id=session.id,
-        run_id=None,
-        role="user" if n % 2 == 0 else "assistant",
-        parts=(TextPart(id=PartId(f"prt_{session.id}_{n}"), text=WORDS),),
-        finish_reason="end_turn",
-        created_at=session.created_at,
-    )
-
-
-def _said(message: Message) -> list[Event]:
-    session_id, at = message.session_id, message.created_at
-    if message.role == "user":
-        return [MessageStarted(session_id=session_id, at=at, message=message)]
-    empty = Message(
-        id=message.id, session_id=session_id, run_id=None, role="assistant", created_at=at
-    )
-    return [
-        MessageStarted(session_id=session_id, at=at, message=empty),
-        PartStarted(session_id=session_id, at=at, message_id=message.id, part=message.parts[0]),
-        MessageFinished(
-            session_id=session_id, at=at, message_id=message.id, finish_reason="end_turn"
-        ),
-    ]
