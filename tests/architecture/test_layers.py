@@ -12,7 +12,8 @@ ROOT = Path(__file__).parents[2]
 ROOMS = {
     "apsw": ("tenuto.storage.sqlite",),
     "starlette": ("tenuto.api",),
-    "aiohttp": ("tenuto.agent", "tenuto.client"),
+    "aiohttp": ("tenuto.agent.tools", "tenuto.client"),
+    "httptools": ("tenuto.agent.providers",),
     "xllamacpp": ("tenuto.agent",),
     "click": ("tenuto.cli", "tenuto.wiring"),
 }

@@ -53,3 +53,13 @@ def test_an_event_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     with pytest.raises(EventTooLong):
         for _ in range(11):
             lines.feed(b"x" * 100)
+
+
+def test_a_long_wait_with_signs_of_life_is_no_long_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sse, "LONGEST_EVENT", 1000)
+    lines = EventLines()
+    for _ in range(100):
+        assert lines.feed(b": still loading\n\n") == []
+        assert lines.feed(b"data: short\n\n") == [b"short"]
+    for _ in range(100):
+        assert lines.feed(b": still loading\n\n") == []

@@ -5,10 +5,10 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
-import aiohttp
 import pytest
 
 from tenuto.agent.providers.border import Border
+from tenuto.agent.providers.line import NetworkTrouble
 from tenuto.agent.providers.openai import OpenAIProvider
 from tenuto.agent.providers.setting import Limits
 from tenuto.core.run import Reason
@@ -237,10 +237,10 @@ async def test_a_web_page_is_no_answer(server: ModelServer, provider: OpenAIProv
 
 
 def _kinds() -> list[type[BaseException]]:
-    named = [getattr(aiohttp, name) for name in aiohttp.client.__all__]
-    kinds = [kind for kind in named if isinstance(kind, type)]
-    errors = [kind for kind in kinds if issubclass(kind, (aiohttp.ClientError, OSError))]
-    return [*errors, TimeoutError, OSError, ConnectionResetError]
+    known = [NetworkTrouble]
+    for kind in known:
+        known += kind.__subclasses__()
+    return [*known, TimeoutError]
 
 
 @pytest.mark.parametrize("kind", _kinds(), ids=lambda kind: kind.__name__)

@@ -6,9 +6,18 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-import aiohttp
 import msgspec
 
+from tenuto.agent.providers.line import (
+    BadAddress,
+    BrokenOff,
+    NetworkTrouble,
+    Silent,
+    TooSlow,
+    UnknownHost,
+    Unreachable,
+    Untrusted,
+)
 from tenuto.core.run import Reason
 from tenuto.ports.model import ProviderError
 
@@ -87,52 +96,33 @@ class Border:
         return f": {said}" if said else ""
 
 
-_Row = tuple[tuple[type[BaseException], ...], Reason, str, float | None]
+_Kinds = type[BaseException] | tuple[type[BaseException], ...]
+_Row = tuple[_Kinds, Reason, str, float | None]
 _NETWORK: tuple[_Row, ...] = (
+    (Silent, Reason.PROVIDER_STALLED, "fell silent: no byte came within the limit", None),
     (
-        (aiohttp.SocketTimeoutError,),
-        Reason.PROVIDER_STALLED,
-        "fell silent: no byte came within the limit",
-        None,
-    ),
-    (
-        (aiohttp.ConnectionTimeoutError, TimeoutError),
+        (TooSlow, TimeoutError),
         Reason.PROVIDER_ERROR,
         "could not be reached within the limit",
         RETRY_SECONDS,
     ),
+    (Untrusted, Reason.PROVIDER_ERROR, "showed a certificate that is not trusted", None),
     (
-        (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError),
-        Reason.PROVIDER_ERROR,
-        "showed a certificate that is not trusted",
-        None,
-    ),
-    (
-        (aiohttp.ClientConnectorDNSError,),
+        UnknownHost,
         Reason.PROVIDER_ERROR,
         "could not be found: its host name is not known",
         RETRY_SECONDS,
     ),
+    (Unreachable, Reason.PROVIDER_ERROR, "could not be reached", RETRY_SECONDS),
+    (BadAddress, Reason.PROVIDER_ERROR, "has a base URL or a key that makes no sense", None),
     (
-        (aiohttp.ClientConnectorError, aiohttp.ClientProxyConnectionError),
-        Reason.PROVIDER_ERROR,
-        "could not be reached",
-        RETRY_SECONDS,
-    ),
-    (
-        (aiohttp.InvalidURL,),
-        Reason.PROVIDER_ERROR,
-        "has a base URL that makes no sense",
-        None,
-    ),
-    (
-        (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, aiohttp.ClientOSError),
+        BrokenOff,
         Reason.PROVIDER_ERROR,
         "closed the connection before the answer was finished",
         RETRY_SECONDS,
     ),
     (
-        (aiohttp.ClientError, OSError),
+        NetworkTrouble,
         Reason.PROVIDER_ERROR,
         "could not be asked: the connection failed",
         RETRY_SECONDS,

@@ -6,12 +6,12 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import aiohttp
 from msgspec.structs import replace
 
 from tenuto.agent.providers.anthropic import AnthropicProvider
 from tenuto.agent.providers.choice import first_choice
 from tenuto.agent.providers.embedded import EmbeddedProvider
+from tenuto.agent.providers.line import Unreachable
 from tenuto.agent.providers.model_file import Progress
 from tenuto.agent.providers.openai import OpenAIProvider
 from tenuto.agent.providers.probe import probe
@@ -290,7 +290,7 @@ class Catalogue:
         except ProviderError as error:
             if local:
                 # One that is only busy, with a model that fills the machine, is not gone.
-                gone = isinstance(error.__cause__, aiohttp.ClientConnectorError)
+                gone = isinstance(error.__cause__, Unreachable)
                 return None if gone else before
             known = before.models if before else tuple(entry.provider.describer.set_by_hand())
             return _Listing(models=known, error=str(error))

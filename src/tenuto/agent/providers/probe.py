@@ -5,14 +5,20 @@ from contextlib import aclosing
 from typing import Any
 from urllib.parse import urlsplit
 
-import aiohttp
 import msgspec
 
 from tenuto.agent.providers.anthropic import VERSION, AnthropicProvider
 from tenuto.agent.providers.description import Describer
+from tenuto.agent.providers.line import (
+    NetworkTrouble,
+    TooSlow,
+    UnknownHost,
+    Unreachable,
+    Untrusted,
+)
 from tenuto.agent.providers.openai import OpenAIProvider
+from tenuto.agent.providers.route import Route
 from tenuto.agent.providers.setting import ProviderConfig
-from tenuto.agent.providers.wire import LOOPBACK
 from tenuto.ports.model import ModelRequest, ProviderError, TextBlock, UserTurn
 from tenuto.ports.provider import Tested
 
@@ -41,15 +47,13 @@ class _No(Exception):
 async def _probe(config: ProviderConfig) -> Tested:
     try:
         status, body = await _listing(config)
-    except aiohttp.ClientConnectorDNSError as error:
+    except UnknownHost as error:
         raise _No(f"There is no host {urlsplit(config.base_url).hostname}.") from error
-    except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientSSLError) as error:
+    except Untrusted as error:
         raise _No(f"{config.base_url} shows a certificate that is not trusted.") from error
-    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+    except (Unreachable, TooSlow) as error:
         raise _No(f"Nothing answers at {config.base_url}.") from error
-    except TimeoutError:
-        raise
-    except (aiohttp.ClientError, OSError) as error:
+    except NetworkTrouble as error:
         raise _stranger(config) from error
     if status == 200:
         return _found(config, body)
@@ -59,29 +63,28 @@ async def _probe(config: ProviderConfig) -> Tested:
 
 
 async def _listing(config: ProviderConfig) -> tuple[int, bytes]:
-    path, headers = _request(config)
-    local = urlsplit(config.base_url).hostname in LOOPBACK
-    limit = aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS)
-    async with (
-        aiohttp.ClientSession(trust_env=not local, timeout=limit) as http,
-        # A redirect could carry the key to a server that nobody named.
-        http.get(path, headers=headers, allow_redirects=False) as response,
-    ):
-        body = b""
-        while response.status == 200 and (chunk := await response.content.readany()):
+    base, path, headers = _request(config)
+    route = Route(base)
+    line = await route.dial(seconds=CONNECT_SECONDS)
+    try:
+        line.ask(route.request("GET", path, headers), stall_seconds=TEST_SECONDS)
+        status, body = (await line.head()).status, b""
+        while status == 200 and (chunk := await line.read()):
             body += chunk
             if len(body) > LISTING_BYTES:
                 raise _stranger(config)
-        return response.status, body
+        return status, body
+    finally:
+        line.close()
 
 
-def _request(config: ProviderConfig) -> tuple[str, dict[str, str]]:
+def _request(config: ProviderConfig) -> tuple[str, str, dict[str, str]]:
     base = config.base_url.rstrip("/")
     if config.kind == "openai":
         key = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
-        return f"{base}/models", key
+        return base, "/models", key
     key = {"x-api-key": config.api_key} if config.api_key else {}
-    return f"{base.removesuffix('/v1')}/v1/models?limit=1000", {"anthropic-version": VERSION, **key}
+    return base.removesuffix("/v1"), "/v1/models?limit=1000", {"anthropic-version": VERSION, **key}
 
 
 def _found(config: ProviderConfig, body: bytes) -> Tested:

@@ -1,6 +1,7 @@
 """Server-sent events, from bytes as the network cuts them."""
 
 LONGEST_EVENT = 64 * 1024 * 1024
+CARRIAGE_RETURN = ord(b"\r")
 
 
 class EventTooLong(ValueError):
@@ -22,6 +23,9 @@ class EventLines:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The data of each event that these bytes complete."""
+        if not (self._open or self._data) and _is_one_event(chunk):
+            self._size = 0
+            return [chunk[6:-2]]
         self._size += len(chunk)
         if self._size > LONGEST_EVENT:
             raise EventTooLong(f"an event of more than {LONGEST_EVENT} bytes")
@@ -51,8 +55,19 @@ class EventLines:
                 line = line[:-1]
             if line.startswith(b"data:"):
                 data.append(line[6:] if line.startswith(b"data: ") else line[5:])
-            elif not line and data:
-                events.append(data[0] if len(data) == 1 else b"\n".join(data))
-                data.clear()
+            elif not line:
+                if data:
+                    events.append(data[0] if len(data) == 1 else b"\n".join(data))
+                    data.clear()
                 self._size = 0
         return events
+
+
+def _is_one_event(chunk: bytes) -> bool:
+    """Nearly every read of a steady stream: one line of data, and the blank one after it."""
+    return (
+        chunk.endswith(b"\n\n")
+        and chunk.startswith(b"data: ")
+        and chunk.find(b"\n") == len(chunk) - 2
+        and chunk[-3] != CARRIAGE_RETURN
+    )

@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
-import aiohttp
 import msgspec
 
 from tenuto import __version__
 from tenuto.agent.providers.border import Border
+from tenuto.agent.providers.line import Line, NetworkTrouble
+from tenuto.agent.providers.route import Route
 from tenuto.agent.providers.setting import Limits
 from tenuto.agent.providers.sse import EventLines, EventTooLong
 from tenuto.ports.model import Piece, ProviderError
@@ -19,7 +19,8 @@ AFTER_FINISH_SECONDS = 5.0
 ERROR_BODY_BYTES = 64 * 1024
 ERROR_BODY_SECONDS = 5.0
 WHOLE_BODY_BYTES = 64 * 1024 * 1024
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+KEEP_SECONDS = 15.0
+"""How long a line waits for the next request."""
 
 
 class Answer(Protocol):
@@ -42,34 +43,33 @@ class Answer(Protocol):
 
 
 class Wire:
-    """Connections to one base URL."""
+    """Asks one base URL. Redirects are not followed: they could carry the key to another host."""
 
     def __init__(
         self, base_url: str, *, headers: Mapping[str, str], limits: Limits, border: Border
     ) -> None:
-        self._base_url = base_url.rstrip("/")
+        self._route = Route(base_url)
         self._headers = {"User-Agent": f"tenuto/{__version__}", **headers}
         self._limits = limits
         self._border = border
-        self._session: aiohttp.ClientSession | None = None
+        self._kept: list[tuple[Line, float]] = []
 
     async def get(self, path: str) -> Any:
         """The JSON at this path. Raises ProviderError."""
-        limit = aiohttp.ClientTimeout(
-            total=self._limits.list_seconds, connect=self._limits.list_connect_seconds
-        )
+        line: Line | None = None
         try:
-            # A redirect could carry the key to another host.
-            async with self._open().get(
-                self._base_url + path, timeout=limit, allow_redirects=False
-            ) as response:
-                if response.status != 200:
-                    raise await self._refusal(response)
-                return msgspec.json.decode(await self._whole(response))
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            async with asyncio.timeout(self._limits.list_seconds):
+                line = await self._line(self._limits.list_connect_seconds)
+                self._ask(line, self._route.request("GET", path, self._headers))
+                if (await line.head()).status != 200:
+                    raise await self._refusal(line)
+                return msgspec.json.decode(await self._whole(line))
+        except (NetworkTrouble, TimeoutError) as error:
             raise self._border.failed(error) from error
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise self._border.unreadable(str(error)) from error
+        finally:
+            self._hang_up(line)
 
     async def stream(
         self, path: str, body: Any, answer: Answer
@@ -78,100 +78,90 @@ class Wire:
 
         Closing the generator closes the connection, in the middle of whatever it does.
         """
-        response = await self._post(path, body)
+        line: Line | None = None
         try:
-            if response.content_type == "text/html":
+            line = await self._line(self._limits.connect_seconds)
+            self._post(line, path, body)
+            head = await line.head()
+            if head.status != 200:
+                raise await self._refusal(line)
+            if head.content_type == "text/html":
                 raise self._border.unreadable("a web page, so check the base URL")
-            if response.content_type == "application/json":
-                yield answer.whole(await self._whole(response))
+            if head.content_type == "application/json":
+                yield answer.whole(await self._whole(line))
             lines = EventLines()
             while not answer.over:
-                chunk, failure = await self._read(response, answer)
+                chunk = await self._read(line, answer)
                 pieces = answer.feed(self._events(lines, chunk))
                 if pieces:
                     yield pieces
                 if answer.error is not None:
                     raise answer.error
-                if failure is not None:
-                    raise failure
                 if not chunk:
                     break
             yield answer.end()
+        except NetworkTrouble as error:
+            raise self._border.failed(error) from error
         finally:
-            # After the last byte the connection is back in the pool already; before it, this
-            # closes the socket, and the provider stops generating.
-            response.close()
+            self._hang_up(line)
 
     async def close(self) -> None:
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        while self._kept:
+            self._kept.pop()[0].close()
 
-    def _open(self) -> aiohttp.ClientSession:
-        if self._session is None or self._session.closed:
-            timeout = aiohttp.ClientTimeout(
-                total=None,
-                connect=self._limits.connect_seconds,
-                sock_read=self._limits.stall_seconds,
-            )
-            local = urlsplit(self._base_url).hostname in LOOPBACK
-            self._session = aiohttp.ClientSession(
-                headers=self._headers,
-                timeout=timeout,
-                # A kept connection can be closed by the server just as we use it again. On the
-                # loopback a new one costs nothing; elsewhere it costs a handshake.
-                connector=aiohttp.TCPConnector(limit=0, force_close=local),
-                # A local server is never behind the proxy that the environment names.
-                trust_env=not local,
-            )
-        return self._session
+    async def _line(self, connect_seconds: float) -> Line:
+        """The one that was used last, or a new one."""
+        now = asyncio.get_running_loop().time()
+        while self._kept:
+            line, since = self._kept.pop()
+            if line.free and now - since < KEEP_SECONDS:
+                return line
+            line.close()
+        return await self._route.dial(seconds=connect_seconds)
 
-    async def _post(self, path: str, body: Any) -> aiohttp.ClientResponse:
+    def _hang_up(self, line: Line | None) -> None:
+        """Keep the line if the answer is over; else close it, and the provider stops generating."""
+        if line is None:
+            return
+        # A kept line can be closed by the server just as we use it again. On the loopback a new
+        # one costs nothing; elsewhere it costs a handshake.
+        if line.free and not self._route.local:
+            self._kept.append((line, asyncio.get_running_loop().time()))
+        else:
+            line.close()
+
+    def _post(self, line: Line, path: str, body: Any) -> None:
         headers = {
             "Content-Type": "application/json",
             "Accept": "text/event-stream",
             # A compressed stream comes in blocks, not in tokens.
             "Accept-Encoding": "identity",
+            **self._headers,
         }
-        try:
-            response = await self._open().post(
-                self._base_url + path,
-                data=msgspec.json.encode(body),
-                headers=headers,
-                allow_redirects=False,
-            )
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise self._border.failed(error) from error
-        if response.status == 200:
-            return response
-        try:
-            raise await self._refusal(response)
-        finally:
-            response.close()
+        self._ask(line, self._route.request("POST", path, headers, msgspec.json.encode(body)))
 
-    async def _refusal(self, response: aiohttp.ClientResponse) -> ProviderError:
-        body = b""
+    def _ask(self, line: Line, request: bytes) -> None:
+        line.ask(request, stall_seconds=self._limits.stall_seconds)
+
+    async def _refusal(self, line: Line) -> ProviderError:
+        head, body = await line.head(), b""
         try:
             async with asyncio.timeout(ERROR_BODY_SECONDS):
-                while len(body) < ERROR_BODY_BYTES and (chunk := await response.content.readany()):
+                while len(body) < ERROR_BODY_BYTES and (chunk := await line.read()):
                     body += chunk
-        except (aiohttp.ClientError, TimeoutError, OSError):
+        except (NetworkTrouble, TimeoutError):
             body = b""  # The status says enough.
-        return self._border.refused(response.status, response.headers, body)
+        return self._border.refused(head.status, head.headers, body)
 
-    async def _read(
-        self, response: aiohttp.ClientResponse, answer: Answer
-    ) -> tuple[bytes, ProviderError | None]:
-        """What came, and what broke after it. Empty at the end."""
+    async def _read(self, line: Line, answer: Answer) -> bytes:
+        """What came. Empty at the end."""
+        if not answer.finished:
+            return await line.read()
         try:
-            if not answer.finished:
-                return await response.content.readany(), None
             async with asyncio.timeout(AFTER_FINISH_SECONDS):
-                return await response.content.readany(), None
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            if answer.finished:
-                return b"", None
-            return _left_over(response.content), self._border.failed(error)
+                return await line.read()
+        except (NetworkTrouble, TimeoutError):
+            return b""
 
     def _events(self, lines: EventLines, chunk: bytes) -> list[bytes]:
         try:
@@ -182,23 +172,10 @@ class Wire:
         # Half an event at the end is no event: the answer broke off.
         return [event for event in lines.end() if event.endswith((b"}", b"]"))]
 
-    async def _whole(self, response: aiohttp.ClientResponse) -> bytes:
+    async def _whole(self, line: Line) -> bytes:
         body = b""
-        try:
-            while chunk := await response.content.readany():
-                body += chunk
-                if len(body) > WHOLE_BODY_BYTES:
-                    raise self._border.unreadable("the answer is too long")
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            raise self._border.failed(error) from error
+        while chunk := await line.read():
+            body += chunk
+            if len(body) > WHOLE_BODY_BYTES:
+                raise self._border.unreadable("the answer is too long")
         return body
-
-
-def _left_over(content: aiohttp.StreamReader) -> bytes:
-    """Bytes that had arrived before the connection broke.
-
-    The reader raises before it hands them out, and has no public way to ask for them; but a
-    broken answer keeps all that was received.
-    """
-    data = b"".join(content._buffer)
-    return data[content._buffer_offset :]

@@ -1,0 +1,244 @@
+"""One connection to a provider, and the answer that comes over it, byte for byte.
+
+The path of a token begins here. So what came before a break is never lost with it, and a read
+costs a wake-up and nothing else: one timer watches for silence, however many bytes come.
+"""
+
+import asyncio
+import zlib
+from collections.abc import Mapping
+from typing import cast
+
+import httptools
+
+from tenuto.core.value import Value
+
+ENOUGH_BYTES = 256 * 1024
+"""Received and not read yet: the provider has to wait."""
+HEAD_BYTES = 256 * 1024
+
+
+class NetworkTrouble(Exception):
+    """What keeps us from asking or from hearing the answer."""
+
+
+class Unreachable(NetworkTrouble):
+    """Nobody answers there."""
+
+
+class UnknownHost(Unreachable):
+    """The name leads nowhere."""
+
+
+class TooSlow(NetworkTrouble):
+    """There was no connection within the limit."""
+
+
+class Untrusted(NetworkTrouble):
+    """Whoever answers cannot show who it is."""
+
+
+class Silent(NetworkTrouble):
+    """No byte came within the limit."""
+
+
+class BrokenOff(NetworkTrouble):
+    """The connection ended before the answer did."""
+
+
+class NotHttp(NetworkTrouble):
+    """What came cannot be read."""
+
+
+class BadAddress(NetworkTrouble):
+    """The base URL, or what is to be sent there, makes no sense."""
+
+
+class Head(Value):
+    status: int
+    headers: Mapping[str, str]
+    """By lower-case name."""
+
+    @property
+    def content_type(self) -> str:
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+class _Answer:
+    """What has come of one answer; the parser calls it back."""
+
+    def __init__(self) -> None:
+        self.head: Head | None = None
+        self.body: list[bytes] = []
+        """Not read yet."""
+        self.size = 0
+        self.over = False
+        self.last_of_line = True
+        self._received = 0
+        self._delimited = False
+        self._headers: dict[str, str] = {}
+        self._unzip: zlib._Decompress | None = None
+        self._parser = httptools.HttpResponseParser(self)
+
+    def feed(self, data: bytes) -> None:
+        """Raises NotHttp for what is no answer."""
+        if self.head is None:
+            self._received += len(data)
+        if self.over or self._received > HEAD_BYTES:
+            raise NotHttp("more came than was asked for")
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
+            raise NotHttp(str(error)) from error
+
+    def end(self) -> None:
+        """The connection ended. Without a length, that is the end of the answer too."""
+        self.last_of_line = True
+        if self.head is not None and not self._delimited:
+            self.over = True
+
+    def take(self) -> bytes:
+        body = self.body[0] if len(self.body) == 1 else b"".join(self.body)
+        self.body.clear()
+        self.size = 0
+        return body
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        status = self._parser.get_status_code()
+        if status < 200:
+            return
+        self.head = Head(status=status, headers=dict(self._headers))
+        self.last_of_line = not self._parser.should_keep_alive()
+        chunked = "chunked" in self._headers.get("transfer-encoding", "").lower()
+        self._delimited = chunked or "content-length" in self._headers
+        encoding = self._headers.get("content-encoding", "identity").strip().lower()
+        if encoding in ("gzip", "x-gzip", "deflate"):
+            self._unzip = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
+        elif encoding != "identity":
+            raise NotHttp(f"compressed with {encoding}")
+
+    def on_body(self, body: bytes) -> None:
+        if self._unzip is not None:
+            body = self._unzip.decompress(body)
+        if body:
+            self.body.append(body)
+            self.size += len(body)
+
+    def on_message_complete(self) -> None:
+        if self.head is None:
+            # `100 Continue` and its like: the answer is still to come.
+            self._headers.clear()
+        else:
+            self.over = True
+
+
+class Line(asyncio.Protocol):
+    """Carries one request at a time. Whoever asked reads the answer, or closes the line."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._answer = _Answer()
+        self._trouble: NetworkTrouble | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        self._stall_seconds = 0.0
+        self._heard_at = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        return self._transport
+
+    @property
+    def free(self) -> bool:
+        """The answer is over, and another request may follow."""
+        return self._answer.over and not self._answer.last_of_line and self._trouble is None
+
+    def ask(self, request: bytes, *, stall_seconds: float) -> None:
+        self._answer = _Answer()
+        self._stall_seconds = stall_seconds
+        self._heard_at = self._loop.time()
+        self._watch()
+        self._transport.write(request)
+
+    async def head(self) -> Head:
+        while self._answer.head is None:
+            await self._more()
+        return self._answer.head
+
+    async def read(self) -> bytes:
+        """What came since the last time; empty at the end. Raises only after all that came."""
+        answer = self._answer
+        while not answer.body and not answer.over:
+            await self._more()
+        if answer.size > ENOUGH_BYTES and not self._transport.is_closing():
+            self._heard_at = self._loop.time()
+            self._transport.resume_reading()
+        return answer.take()
+
+    def leave(self) -> None:
+        """Another takes the connection over."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def close(self) -> None:
+        """At once, in the middle of whatever happens: the provider stops generating."""
+        self.leave()
+        self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._heard_at = self._loop.time()
+        answer = self._answer
+        before = answer.size
+        try:
+            answer.feed(data)
+        except NotHttp as trouble:
+            self._fail(trouble)
+            return
+        if answer.over:
+            self.leave()
+        elif before <= ENOUGH_BYTES < answer.size:
+            self._transport.pause_reading()
+        self._wake()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.leave()
+        if exc is None and self._trouble is None:
+            self._answer.end()
+        self._trouble = self._trouble or BrokenOff("the connection ended")
+        self._wake()
+
+    async def _more(self) -> None:
+        if self._trouble is not None:
+            raise self._trouble
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _fail(self, trouble: NetworkTrouble) -> None:
+        self._trouble = self._trouble or trouble
+        self.close()
+        self._wake()
+
+    def _watch(self) -> None:
+        """Look again when the limit could be reached, not whenever a byte comes."""
+        left = self._heard_at + self._stall_seconds - self._loop.time()
+        if left <= 0 and self._answer.size > ENOUGH_BYTES:
+            # It is we who keep the provider waiting.
+            left = self._stall_seconds
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._watch)
+        else:
+            self._fail(Silent("no byte came within the limit"))
