@@ -11,7 +11,7 @@ from tenuto.agent.providers.openai import OpenAIProvider
 from tenuto.agent.providers.route import Route
 from tests.providers.asking import REQUEST, Hearing, texts
 from tests.providers.house import ELSEWHERE, WHOLE_ANSWER, Caller, House, house
-from tests.providers.house import anyio_backend as anyio_backend
+from tests.providers.house import anyio_backend  # noqa: F401 (a fixture)
 from tests.support.watch import until
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from tenuto.agent.providers import route as route_module
 from tenuto.agent.providers.line import BadAddress, UnknownHost, Unreachable, Untrusted
 from tenuto.agent.providers.route import Route
 from tests.providers.house import ELSEWHERE, WHOLE_ANSWER, Caller, answer_once, heard_from, house
-from tests.providers.house import anyio_backend as anyio_backend
+from tests.providers.house import anyio_backend  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.anyio
 
