@@ -10,8 +10,14 @@ from tenuto.agent.providers.line import ENOUGH_BYTES, BrokenOff, Line, NotHttp, 
 from tenuto.agent.providers.openai import OpenAIProvider
 from tenuto.agent.providers.route import Route
 from tests.providers.asking import REQUEST, Hearing, texts
-from tests.providers.house import ELSEWHERE, WHOLE_ANSWER, Caller, House, house
-from tests.providers.house import anyio_backend  # noqa: F401 (a fixture)
+from tests.providers.house import (
+    ELSEWHERE,
+    WHOLE_ANSWER,
+    Caller,
+    House,
+    anyio_backend,  # noqa: F401 (a fixture)
+    house,
+)
 from tests.support.watch import until
 
 pytestmark = pytest.mark.anyio

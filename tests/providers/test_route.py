@@ -10,8 +10,15 @@ import pytest
 from tenuto.agent.providers import route as route_module
 from tenuto.agent.providers.line import BadAddress, UnknownHost, Unreachable, Untrusted
 from tenuto.agent.providers.route import Route
-from tests.providers.house import ELSEWHERE, WHOLE_ANSWER, Caller, answer_once, heard_from, house
-from tests.providers.house import anyio_backend  # noqa: F401 (a fixture)
+from tests.providers.house import (
+    ELSEWHERE,
+    WHOLE_ANSWER,
+    Caller,
+    answer_once,
+    anyio_backend,  # noqa: F401 (a fixture)
+    heard_from,
+    house,
+)
 
 pytestmark = pytest.mark.anyio
 
