@@ -12,7 +12,7 @@ from bench import growth, latency, recovery, stopping, throughput
 from bench.processes import Tenuto, tenuto, upstream
 from bench.table import Figure, as_json, say, show
 
-PACED_TOKENS = (1 + 100) * latency.RATE * latency.SECONDS
+PACED_TOKENS = (1 + 100) * latency.PASSES * latency.RATE * latency.SECONDS
 
 
 def main() -> None:

@@ -1,11 +1,15 @@
 """(b) How much later a token reaches a client than without Tenuto, and (d) with many viewers."""
 
+from statistics import median
+
 from bench.processes import Reader, Tenuto
 from bench.table import Figure
 
 RATE = 50
 SECONDS = 6
 LOADS = (1, 100)
+PASSES = 3
+"""A neighbour on the machine that stops everything for 50 ms, once, is 1 % of a pass."""
 VIEWERS = (1, 100, 500)
 P50_AIM_MS = 2.0
 P99_AIM_MS = 10.0
@@ -14,18 +18,22 @@ P99_AIM_MS = 10.0
 def measure(server: Tenuto, model_port: int) -> list[Figure]:
     figures = []
     for runs in LOADS:
-        bare = _read("bare", model_port, runs)
-        through = _read("tenuto", server.port, runs)
+        passes = [
+            (_read("bare", model_port, runs), _read("tenuto", server.port, runs))
+            for _ in range(PASSES)
+        ]
         for which, aim in (("p50", P50_AIM_MS), ("p99", P99_AIM_MS)):
-            added = through[f"{which}_ms"] - bare[f"{which}_ms"]
+            each = sorted(t[f"{which}_ms"] - b[f"{which}_ms"] for b, t in passes)
+            added = median(each)
             figures.append(
                 Figure(
                     name=f"added latency {which}, {runs} runs x {RATE} tokens/s",
                     value=added,
                     unit="ms",
                     beside={
-                        "through": through[f"{which}_ms"],
-                        "direct": bare[f"{which}_ms"],
+                        "least": each[0],
+                        "most": each[-1],
+                        "direct": median(b[f"{which}_ms"] for b, _ in passes),
                     },
                     aim=f"<= {aim:g} ms" if runs > 1 else "",
                     met=added <= aim if runs > 1 else None,

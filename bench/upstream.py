@@ -24,6 +24,8 @@ END = (
     b"data: [DONE]\n\n"
 )
 BURST = 200
+GOLDEN = 0.618034
+"""Steps of this size, modulo one, spread evenly, however many there are."""
 
 
 class Order(msgspec.Struct):
@@ -47,6 +49,7 @@ class Stats(msgspec.Struct):
     open: int = 0
     finished: int = 0
     closed: int = 0
+    paced: int = 0
     closed_at: dict[str, float] = msgspec.field(default_factory=dict)
     """By name, when the client closed the connection before the end, on the monotonic clock."""
 
@@ -128,7 +131,9 @@ class Upstream(asyncio.Protocol):
 
     async def _paced(self, order: Order) -> None:
         loop = asyncio.get_running_loop()
-        began = loop.time()
+        # Answers of different users do not tick together, even if they were asked for at once.
+        self._stats.paced += 1
+        began = loop.time() + self._stats.paced * GOLDEN % 1 / order.rate
         for n in range(order.tokens):
             due = began + n / order.rate
             await asyncio.sleep(max(0.0, due - loop.time()))

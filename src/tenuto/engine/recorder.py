@@ -175,7 +175,7 @@ class Recorder:
         except TenutoError as trouble:
             self._failed(trouble)
         else:
-            asyncio.ensure_future(storing).add_done_callback(self._sent)
+            storing.add_done_callback(self._sent)
 
     def _sent(self, storing: asyncio.Future[int]) -> None:
         error = StorageTrouble("the server stopped") if storing.cancelled() else storing.exception()
@@ -199,13 +199,13 @@ class Recorder:
         self._progress.set()
 
     def _take(self) -> list[Event]:
-        now = self._clock.now()
+        now, message_id = self._clock.now(), self.message_id
         events: list[Event] = [
             PartDelta(
                 session_id=self._session_id,
                 run_id=self._fence.run_id,
                 at=now,
-                message_id=self.message_id,
+                message_id=message_id,
                 part_id=item.part_id,
                 offset=item.offset,
                 text="".join(item.texts),

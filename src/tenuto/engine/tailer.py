@@ -151,9 +151,14 @@ class Tailer:
         def answer() -> bool:
             nonlocal cursor, blocked
             new = recent.since(cursor)
-            if push is None or new is None or self._closed or any(last(f) for f in new):
+            if push is None or new is None or self._closed:
                 return False
-            wanted = [f.data for f in new if shown is None or shown(f)]
+            wanted = []
+            for frame in new:
+                if last(frame):
+                    return False
+                if shown is None or shown(frame):
+                    wanted.append(frame.data)
             cursor = new[-1].seq if new else cursor
             blocked = bool(wanted) and not push(b"".join(wanted))
             return not blocked

@@ -165,14 +165,14 @@ class Line(asyncio.Protocol):
 
     async def head(self) -> Head:
         while self._answer.head is None:
-            await self._more()
+            await self._arrival()
         return self._answer.head
 
     async def read(self) -> bytes:
         """What came since the last time; empty at the end. Raises only after all that came."""
         answer = self._answer
         while not answer.body and not answer.over:
-            await self._more()
+            await self._arrival()
         if answer.size > ENOUGH_BYTES and not self._transport.is_closing():
             self._heard_at = self._loop.time()
             self._transport.resume_reading()
@@ -214,14 +214,12 @@ class Line(asyncio.Protocol):
         self._trouble = self._trouble or BrokenOff("the connection ended")
         self._wake()
 
-    async def _more(self) -> None:
+    def _arrival(self) -> asyncio.Future[None]:
+        """Done when anything has happened. Raises what broke the line."""
         if self._trouble is not None:
             raise self._trouble
         self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
+        return self._waiter
 
     def _wake(self) -> None:
         if self._waiter is not None and not self._waiter.done():

@@ -23,7 +23,14 @@ class EventLines:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The data of each event that these bytes complete."""
-        if not (self._open or self._data) and _is_one_event(chunk):
+        if (
+            # Nearly every read of a steady stream: one line of data, and the blank one after it.
+            chunk.startswith(b"data: ")
+            and chunk.find(b"\n") == len(chunk) - 2
+            and chunk.endswith(b"\n\n")
+            and chunk[-3] != CARRIAGE_RETURN
+            and not (self._open or self._data)
+        ):
             self._size = 0
             return [chunk[6:-2]]
         self._size += len(chunk)
@@ -61,13 +68,3 @@ class EventLines:
                     data.clear()
                 self._size = 0
         return events
-
-
-def _is_one_event(chunk: bytes) -> bool:
-    """Nearly every read of a steady stream: one line of data, and the blank one after it."""
-    return (
-        chunk.endswith(b"\n\n")
-        and chunk.startswith(b"data: ")
-        and chunk.find(b"\n") == len(chunk) - 2
-        and chunk[-3] != CARRIAGE_RETURN
-    )

@@ -91,8 +91,8 @@ class Wire:
                 yield answer.whole(await self._whole(line))
             lines = EventLines()
             while not answer.over:
-                chunk = await self._read(line, answer)
-                pieces = answer.feed(self._events(lines, chunk))
+                chunk = await (self._last_words(line) if answer.finished else line.read())
+                pieces = answer.feed(lines.feed(chunk) if chunk else _end(lines))
                 if pieces:
                     yield pieces
                 if answer.error is not None:
@@ -102,6 +102,8 @@ class Wire:
             yield answer.end()
         except NetworkTrouble as error:
             raise self._border.failed(error) from error
+        except EventTooLong as error:
+            raise self._border.unreadable(str(error)) from error
         finally:
             self._hang_up(line)
 
@@ -153,24 +155,13 @@ class Wire:
             body = b""  # The status says enough.
         return self._border.refused(head.status, head.headers, body)
 
-    async def _read(self, line: Line, answer: Answer) -> bytes:
-        """What came. Empty at the end."""
-        if not answer.finished:
-            return await line.read()
+    async def _last_words(self, line: Line) -> bytes:
+        """What comes after the answer. It is complete already, so nothing can break it."""
         try:
             async with asyncio.timeout(AFTER_FINISH_SECONDS):
                 return await line.read()
         except (NetworkTrouble, TimeoutError):
             return b""
-
-    def _events(self, lines: EventLines, chunk: bytes) -> list[bytes]:
-        try:
-            if chunk:
-                return lines.feed(chunk)
-        except EventTooLong as error:
-            raise self._border.unreadable(str(error)) from error
-        # Half an event at the end is no event: the answer broke off.
-        return [event for event in lines.end() if event.endswith((b"}", b"]"))]
 
     async def _whole(self, line: Line) -> bytes:
         body = b""
@@ -179,3 +170,8 @@ class Wire:
             if len(body) > WHOLE_BODY_BYTES:
                 raise self._border.unreadable("the answer is too long")
         return body
+
+
+def _end(lines: EventLines) -> list[bytes]:
+    # Half an event at the end is no event: the answer broke off.
+    return [event for event in lines.end() if event.endswith((b"}", b"]"))]
