@@ -116,11 +116,15 @@ def _method(work: Work, *, is_write: bool, is_lease: bool) -> Work:
     return call
 
 
+def _at_once(call: Work) -> Callable[..., asyncio.Future[Any]]:
+    """Goes on whether or not it is awaited, as the port says of `append`."""
+    return lambda *args, **options: asyncio.ensure_future(call(*args, **options))
+
+
 for _name, _work in inspect.getmembers(MemoryStore, inspect.isfunction):
     if not _name.startswith("_"):
-        setattr(
-            Disk, _name, _method(_work, is_write=_name in WRITES, is_lease=_name == "heartbeat")
-        )
+        _call = _method(_work, is_write=_name in WRITES, is_lease=_name == "heartbeat")
+        setattr(Disk, _name, _at_once(_call) if _name == "append" else _call)
 
 
 class Ring:
