@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from bench.processes import Reader, Tenuto
+from bench.processes import Metronomes, Reader, Tenuto
 from bench.table import Figure
 
 RATE = 50
@@ -18,10 +18,11 @@ P99_AIM_MS = 10.0
 def measure(server: Tenuto, model_port: int) -> list[Figure]:
     figures = []
     for runs in LOADS:
-        passes = [
-            (_read("bare", model_port, runs), _read("tenuto", server.port, runs))
-            for _ in range(PASSES)
-        ]
+        with Metronomes() as machine:
+            passes = [
+                (_read("bare", model_port, runs), _read("tenuto", server.port, runs))
+                for _ in range(PASSES)
+            ]
         for which, aim in (("p50", P50_AIM_MS), ("p99", P99_AIM_MS)):
             each = sorted(t[f"{which}_ms"] - b[f"{which}_ms"] for b, t in passes)
             added = median(each)
@@ -39,6 +40,15 @@ def measure(server: Tenuto, model_port: int) -> list[Figure]:
                     met=added <= aim if runs > 1 else None,
                 )
             )
+        figures.append(
+            Figure(
+                name="meanwhile the machine itself stood still",
+                value=100 * machine.share,
+                unit="%",
+                beside={"longest ms": machine.longest_ms},
+                note=machine.note,
+            )
+        )
     return figures
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from bench.reader import TOKEN
 
@@ -101,6 +101,32 @@ def tenuto(model_port: int) -> Iterator[Tenuto]:
             yield server
         finally:
             server.stop()
+
+
+class Metronomes:
+    """One on each core, while the block runs: how often the machine itself stood still."""
+
+    def __enter__(self) -> Self:
+        self._processes = [
+            subprocess.Popen(
+                [sys.executable, "-m", "bench.metronome", str(core)],
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+            for core in sorted(os.sched_getaffinity(0))
+        ]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        told = [json.loads(process.communicate()[0]) for process in self._processes]
+        seconds = sum(one["seconds"] for one in told)
+        late = [1000 * took for one in told for took in one["late"]]
+        self.share = sum(late) / 1000 / seconds
+        """Of the time of a core."""
+        self.longest_ms = max(late, default=0.0)
+        self.note = "" if all(one["first"] for one in told) else "without priority, so ours too"
 
 
 class Reader:
