@@ -53,6 +53,10 @@ The quickest way is the environment:
 A server on the usual local ports (Ollama, LM Studio, llama.cpp) is found by itself unless
 `discover` is off. With none of these the embedded model answers.
 
+Providers elsewhere are asked through the proxy that `HTTPS_PROXY` or `HTTP_PROXY` names (one that is
+itself reached by plain `http://`), except those in `NO_PROXY`. `SSL_CERT_FILE` names certificates to
+trust.
+
 Providers can also be added while the server runs, with a key that is kept in `settings.json` and
 never shown again. They take effect at once. One of the file or the environment cannot be changed
 that way, and comes before one of the same name. Whoever holds the token can make the server ask any
