@@ -178,8 +178,8 @@ MUTANTS = (
         "providers api/lying",
         Edit(
             "agent/providers/wire.py",
-            "stops generating.\n            response.close()",
-            "stops generating.\n            self._last = response",
+            "        else:\n            line.close()",
+            "        else:\n            self._kept.append((line, 0.0))",
         ),
     ),
     mutant(
@@ -187,9 +187,9 @@ MUTANTS = (
         "A provider that falls silent holds its run for ever.",
         "providers",
         Edit(
-            "agent/providers/wire.py",
-            "sock_read=self._limits.stall_seconds,",
-            "sock_read=None,",
+            "agent/providers/line.py",
+            "        if left > 0:\n",
+            "        if left > -3600:\n            left = max(left, 1.0)\n",
         ),
     ),
     mutant(

@@ -1,14 +1,18 @@
 """Opening a file that is old, new, strange, damaged, or in use."""
 
+import asyncio
 import os
 import signal
 import stat
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
 import pytest
 
 from tenuto.core.error import StorageTrouble
+from tenuto.storage.sqlite import lock
 from tenuto.storage.sqlite.migration import Migration, shipped
 from tests.conformance.life import Life, make_workspace
 from tests.storage.conftest import make_read_only, make_writable, opened
@@ -33,6 +37,20 @@ async def main() -> None:
 
 asyncio.run(main())
 """
+
+
+REMAINS = """
+import os, sys, time
+from pathlib import Path
+from tenuto.storage.sqlite.lock import FolderLock
+
+lock = FolderLock(Path(sys.argv[1]))
+lock.take()
+if child := os.fork():
+    print(child, flush=True)
+time.sleep(3600)
+"""
+"""Like a server that starts a program: until that runs, the child has all that its parent has."""
 
 
 async def trouble_of(path: Path, *migrations: Migration) -> str:
@@ -180,6 +198,42 @@ async def test_the_lock_dies_with_its_process(path: Path) -> None:
         holder.communicate()
     async with opened(path):
         pass
+
+
+@pytest.fixture
+def remains(path: Path) -> Iterator[int]:
+    """What is left of a server that was killed as it started a program."""
+    server = child(REMAINS, path)
+    assert server.stdout is not None
+    left = int(server.stdout.readline())
+    os.kill(server.pid, signal.SIGKILL)
+    server.wait()
+    try:
+        yield left
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(left, signal.SIGKILL)
+        server.stdout.close()
+
+
+async def test_the_remains_of_a_dead_server_are_waited_for(path: Path, remains: int) -> None:
+    async def open_it() -> None:
+        async with opened(path):
+            pass
+
+    opening = asyncio.create_task(open_it())
+    await asyncio.sleep(0.2)
+    assert not opening.done()
+    os.kill(remains, signal.SIGKILL)
+    await asyncio.wait_for(opening, 10)
+
+
+@pytest.mark.usefixtures("remains")
+async def test_the_remains_of_a_dead_server_are_not_waited_for_for_ever(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "REMAINS_SECONDS", 0.1)
+    assert "is used by another server" in await trouble_of(path)
 
 
 async def test_a_closed_store_says_so(path: Path) -> None:

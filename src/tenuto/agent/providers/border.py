@@ -12,6 +12,7 @@ from tenuto.agent.providers.line import (
     BadAddress,
     BrokenOff,
     NetworkTrouble,
+    NotHttp,
     Silent,
     TooSlow,
     UnknownHost,
@@ -121,6 +122,7 @@ _NETWORK: tuple[_Row, ...] = (
         "closed the connection before the answer was finished",
         RETRY_SECONDS,
     ),
+    (NotHttp, Reason.PROVIDER_ERROR, "sent something that is no answer", RETRY_SECONDS),
     (
         NetworkTrouble,
         Reason.PROVIDER_ERROR,
