@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 15.0
 ROUND_SECONDS = 5.0
+AGAIN_SECONDS = 1.0
+"""After a round that the store refused: two of those in a row must not cost the lease."""
 AT_ONCE = 100
 """Rescues under way together: they share commits, as everything does."""
 
@@ -55,8 +57,10 @@ class Rescuer:
 
     async def watch(self) -> None:
         """Keep this node's lease, and end what nodes without one have left."""
+        pause = ROUND_SECONDS
         while True:
-            await anyio.sleep(ROUND_SECONDS)
+            await anyio.sleep(pause)
+            pause = ROUND_SECONDS
             try:
                 await self.round()
                 self._coordinator.look_everywhere()
@@ -65,6 +69,7 @@ class Rescuer:
                     self._coordinator.changed(session_id)
             except StorageTrouble as trouble:
                 log.warning("the rescuer cannot look, trying again: %s", trouble)
+                pause = AGAIN_SECONDS
 
     async def round(self) -> None:
         await self._store.heartbeat(self._node, until=self._clock.later(LEASE_SECONDS))
