@@ -193,6 +193,26 @@ MUTANTS = (
         ),
     ),
     mutant(
+        "the break before what came",
+        "What a provider sent just before its connection broke is paid for and lost.",
+        "providers",
+        Edit(
+            "agent/providers/line.py",
+            "        while not answer.body and not answer.over:\n",
+            "        while self._trouble or not (answer.body or answer.over):\n",
+        ),
+    ),
+    mutant(
+        "remains of a server not waited for",
+        "A server killed at a bad moment cannot be started again.",
+        "storage",
+        Edit(
+            "storage/sqlite/lock.py",
+            "        return False\n    except (",
+            "        return True\n    except (",
+        ),
+    ),
+    mutant(
         "half characters not joined",
         "A character that came in two pieces becomes two broken ones.",
         "providers",

@@ -163,6 +163,12 @@ MUTANTS = (
         Edit("engine/rescuer.py", "ROUND_SECONDS = 5.0", "ROUND_SECONDS = 0.5"),
     ),
     mutant(
+        "lease lost by two refusals",
+        "A node that the store refused twice in a row is taken for dead, and its runs end.",
+        "sim",
+        Edit("engine/rescuer.py", "pause = AGAIN_SECONDS", "pause = ROUND_SECONDS"),
+    ),
+    mutant(
         "rescuer forgets the message",
         "A crashed run ends, and the answer that it had begun stays open.",
         "rescue api/persistence api/stuck",
