@@ -50,6 +50,8 @@ class Rescuer:
         for session_id in await self._store.waiting_sessions():
             try:
                 await self._drop_attached(session_id)
+            except NotFound:
+                log.info("deleted meanwhile", extra={"session_id": session_id})
             except Exception:
                 # One odd session must not keep the server from starting.
                 log.exception("cannot recover", extra={"session_id": session_id})
