@@ -32,9 +32,7 @@ async def main(args: argparse.Namespace) -> int:
 
 
 def _tell(report: Report, folder: Path) -> int:
-    left_out = [f"left out, because it did not come again: {line}" for line in report.left_out]
-    unreached = [f"never reached: {line}" for line in report.unreached]
-    for line in (*left_out, *report.wrong, *unreached):
+    for line in (*report.wrong, *(f"never reached: {line}" for line in report.unreached)):
         sys.stdout.write(line + "\n")
     sys.stdout.write(f"{report}\n")
     if report.wrong:
