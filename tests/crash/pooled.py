@@ -4,7 +4,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.support.raw import Answer, RawApi
+from tests.support.raw import Answer, RawApi, answer_of
 
 
 class PooledApi(RawApi):
@@ -24,7 +24,4 @@ class PooledApi(RawApi):
         async with self._http.request(
             method, self.url + path, json=body, headers=headers
         ) as response:
-            text = await response.text()
-            is_json = "json" in response.headers.get("Content-Type", "")
-            decoded = await response.json(content_type=None) if is_json and text else None
-            return Answer(response.status, decoded, dict(response.headers))
+            return await answer_of(response)

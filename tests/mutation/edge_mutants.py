@@ -179,7 +179,7 @@ MUTANTS = (
         Edit(
             "agent/providers/wire.py",
             "        else:\n            line.close()",
-            "        else:\n            self._kept.append((line, 0.0))",
+            "        else:\n            self._kept.append(line)",
         ),
     ),
     mutant(

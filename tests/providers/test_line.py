@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from tenuto.agent.providers import wire
 from tenuto.agent.providers.line import ENOUGH_BYTES, BrokenOff, Line, NotHttp, Silent
 from tenuto.agent.providers.openai import OpenAIProvider
 from tenuto.agent.providers.route import Route
@@ -190,6 +191,22 @@ async def test_a_line_is_used_again_if_a_new_one_would_cost_a_handshake(host: st
             assert texts(await Hearing(provider.stream(REQUEST)).all()) == "Hi"
         await provider.close()
         assert made.callers == (1 if host == ELSEWHERE else 3)
+
+
+async def test_a_line_that_nobody_uses_is_closed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play(caller: Caller) -> None:
+        await caller.request()
+        await caller.send(WHOLE_ANSWER)
+        await caller.left()
+        left.set()
+
+    left = asyncio.Event()
+    monkeypatch.setattr(wire, "KEEP_SECONDS", 0.05)
+    async with house(play) as made:
+        provider = OpenAIProvider("house", made.url(ELSEWHERE))
+        assert texts(await Hearing(provider.stream(REQUEST)).all()) == "Hi"
+        await asyncio.wait_for(left.wait(), 10)
+        await provider.close()
 
 
 async def test_a_kept_line_that_was_closed_meanwhile_is_not_used_again() -> None:

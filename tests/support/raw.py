@@ -18,6 +18,13 @@ class Answer(NamedTuple):
     headers: dict[str, str]
 
 
+async def answer_of(response: aiohttp.ClientResponse) -> Answer:
+    text = await response.text()
+    is_json = "json" in response.headers.get("Content-Type", "")
+    decoded = await response.json(content_type=None) if is_json and text else None
+    return Answer(response.status, decoded, dict(response.headers))
+
+
 class RawApi:
     """One connection per call, so that nothing of one call can touch the next."""
 
@@ -38,10 +45,7 @@ class RawApi:
             aiohttp.ClientSession() as http,
             http.request(method, self.url + path, json=body, headers=sent) as response,
         ):
-            text = await response.text()
-            is_json = "json" in response.headers.get("Content-Type", "")
-            decoded = await response.json(content_type=None) if is_json and text else None
-            return Answer(response.status, decoded, dict(response.headers))
+            return await answer_of(response)
 
     async def get(self, path: str) -> Any:
         answer = await self.call("GET", path)

@@ -178,15 +178,15 @@ class Line(asyncio.Protocol):
             self._transport.resume_reading()
         return answer.take()
 
-    def leave(self) -> None:
-        """Another takes the connection over."""
+    def stop_watching(self) -> None:
+        """Silence is no trouble any more: the answer is over, or another takes the connection."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def close(self) -> None:
         """At once, in the middle of whatever happens: the provider stops generating."""
-        self.leave()
+        self.stop_watching()
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -202,13 +202,13 @@ class Line(asyncio.Protocol):
             self._fail(trouble)
             return
         if answer.over:
-            self.leave()
+            self.stop_watching()
         elif before <= ENOUGH_BYTES < answer.size:
             self._transport.pause_reading()
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.leave()
+        self.stop_watching()
         if exc is None and self._trouble is None:
             self._answer.end()
         self._trouble = self._trouble or BrokenOff("the connection ended")

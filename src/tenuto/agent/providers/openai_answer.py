@@ -243,9 +243,7 @@ class OpenAIAnswer:
     def _say(self, channel: str | int, text: str, pieces: list[Piece]) -> None:
         if self._odd or channel in self._seams:
             text = self._seams.setdefault(channel, Seam()).join(text)
-        if channel == "text" and text:
-            pieces.append(TextPiece(text=text))
-        elif text:
+        if text:
             pieces.append(_piece(channel, text))
 
 

@@ -88,7 +88,7 @@ class Route:
         head = await line.head()
         if head.status != 200:
             raise Unreachable(f"the proxy answered {head.status}")
-        line.leave()
+        line.stop_watching()
         inner = Line()
         transport = await asyncio.get_running_loop().start_tls(
             line.transport, inner, tls, server_hostname=host

@@ -52,7 +52,7 @@ class Wire:
         self._headers = {"User-Agent": f"tenuto/{__version__}", **headers}
         self._limits = limits
         self._border = border
-        self._kept: list[tuple[Line, float]] = []
+        self._kept: list[Line] = []
 
     async def get(self, path: str) -> Any:
         """The JSON at this path. Raises ProviderError."""
@@ -109,14 +109,13 @@ class Wire:
 
     async def close(self) -> None:
         while self._kept:
-            self._kept.pop()[0].close()
+            self._kept.pop().close()
 
     async def _line(self, connect_seconds: float) -> Line:
         """The one that was used last, or a new one."""
-        now = asyncio.get_running_loop().time()
         while self._kept:
-            line, since = self._kept.pop()
-            if line.free and now - since < KEEP_SECONDS:
+            line = self._kept.pop()
+            if line.free:
                 return line
             line.close()
         return await self._route.dial(seconds=connect_seconds)
@@ -128,8 +127,14 @@ class Wire:
         # A kept line can be closed by the server just as we use it again. On the loopback a new
         # one costs nothing; elsewhere it costs a handshake.
         if line.free and not self._route.local:
-            self._kept.append((line, asyncio.get_running_loop().time()))
+            self._kept.append(line)
+            asyncio.get_running_loop().call_later(KEEP_SECONDS, self._let_go, line)
         else:
+            line.close()
+
+    def _let_go(self, line: Line) -> None:
+        if line in self._kept:
+            self._kept.remove(line)
             line.close()
 
     def _post(self, line: Line, path: str, body: Any) -> None:
