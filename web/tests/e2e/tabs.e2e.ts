@@ -40,7 +40,7 @@ test("ten tabs stream ten sessions over one connection, and other requests get t
     await left?.send("prompt again");
     (await model.next("prompt again")).say("still here");
     await left?.shows("prompt 0", "begin 0 and on", "prompt again", "still here");
-    expect(streams(relay)).toBe(1);
+    await expect.poll(() => streams(relay), { timeout: 15_000 }).toBe(1);
   } finally {
     await relay.close();
   }
