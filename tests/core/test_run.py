@@ -40,6 +40,7 @@ WHY = {
         "no_response",
         "budget",
         "model_not_found",
+        "too_large",
         "storage",
         "internal",
     ],

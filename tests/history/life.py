@@ -22,6 +22,7 @@ REASONS = {
         "no_response",
         "budget",
         "model_not_found",
+        "too_large",
         "storage",
         "internal",
     },

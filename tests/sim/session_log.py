@@ -25,6 +25,7 @@ REASONS = {
         "no_response",
         "budget",
         "model_not_found",
+        "too_large",
         "storage",
     },
     "interrupted": {"server_stopped", "server_crashed"},

@@ -40,6 +40,8 @@ class Reason(StrEnum):
     NO_RESPONSE = "no_response"
     BUDGET = "budget"
     MODEL_NOT_FOUND = "model_not_found"
+    TOO_LARGE = "too_large"
+    """The answer outgrew a limit; what came of it is kept."""
     STORAGE = "storage"
     INTERNAL = "internal"
 
@@ -68,6 +70,7 @@ REASONS: dict[RunStatus, frozenset[Reason]] = {
             Reason.NO_RESPONSE,
             Reason.BUDGET,
             Reason.MODEL_NOT_FOUND,
+            Reason.TOO_LARGE,
             Reason.STORAGE,
             Reason.INTERNAL,
         }

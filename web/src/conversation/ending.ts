@@ -45,6 +45,10 @@ const FAILED: Record<string, [text: string, hint: string]> = {
     "Everything up to here is saved. The limit is in the server's settings.",
   ],
   model_not_found: ["This model is no longer available.", "Choose another model and try again."],
+  too_large: [
+    "The answer grew larger than the server's limit.",
+    "Everything up to here is saved. The limit is in the server's settings.",
+  ],
   storage: [
     "The server could not save more of the answer.",
     "Look whether its disk is full, then continue.",

@@ -5,13 +5,14 @@ import json
 import re
 from typing import Any
 
+from tenuto.core.text import whole
+
 # A byte that is not UTF-8 by itself is carried through JSON as a mark: a code point for private
 # use, so that it cannot be taken for the half of a surrogate pair.
 _MARK = 0x10FF00
 _TO_MARKS = {0xDC00 + byte: _MARK + byte for byte in range(0x80, 0x100)}
 _MARKS = re.compile("[\U0010ff80-\U0010ffff]+")
 _MARKS_AT_END = re.compile(_MARKS.pattern + r"\Z")
-_HALVES = re.compile("([\ud800-\udbff])([\udc00-\udfff])|[\ud800-\udfff]")
 
 
 def decode_odd(payload: bytes) -> Any:
@@ -50,13 +51,7 @@ class Seam:
 
 
 def _whole(text: str) -> str:
-    return _HALVES.sub(_pair, _MARKS.sub(lambda m: _bytes(m[0]).decode("utf-8", "replace"), text))
-
-
-def _pair(match: re.Match[str]) -> str:
-    if match[1] is None:
-        return "\ufffd"
-    return match[0].encode("utf-16", "surrogatepass").decode("utf-16")
+    return whole(_MARKS.sub(lambda m: _bytes(m[0]).decode("utf-8", "replace"), text))
 
 
 def _bytes(marks: str) -> bytes:

@@ -9,9 +9,10 @@ from msgspec import Meta
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
 from tenuto.agent.tools.diff import diff
 from tenuto.agent.tools.folder import locate
-from tenuto.agent.tools.output import capped, whole_characters
+from tenuto.agent.tools.output import capped
 from tenuto.agent.tools.replacing import put, read_before
 from tenuto.agent.tools.write_file import encoded
+from tenuto.core.text import whole
 from tenuto.core.value import Value
 from tenuto.ports.tool import Place, ToolFailed
 
@@ -56,7 +57,7 @@ class EditFile(BuiltIn[EditFileArguments]):
         changed = text.replace(change.old, change.new)
         put(spot, changed.encode("utf-8", "surrogateescape"), only_if=before)
         places = "1 place" if count == 1 else f"{count} places"
-        shown = diff(given.path, whole_characters(text), whole_characters(changed))
+        shown = diff(given.path, whole(text), whole(changed))
         said = f"Edited {given.path} in {places}.\n{shown}"
         return capped(said, self.settings.output_characters)
 
@@ -104,4 +105,4 @@ def _hint(text: str, old: str) -> str:
     if not near:
         return "Read the file again: nothing in it is like it."
     number = lines.index(near[0]) + 1
-    return f"The nearest is line {number}: {whole_characters(text.splitlines()[number - 1])[:400]}"
+    return f"The nearest is line {number}: {whole(text.splitlines()[number - 1])[:400]}"

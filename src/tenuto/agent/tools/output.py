@@ -52,10 +52,5 @@ def capped(text: str, limit: int) -> str:
     return f"{text[:limit]}\n{_cut(len(text) - limit, limit)}"
 
 
-def whole_characters(text: str) -> str:
-    """The text with every half of a character shown as broken, so that it can be stored."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
 def _cut(count: int, limit: int) -> str:
     return f"[{count:,} characters left out here: output is capped at {limit:,}]"

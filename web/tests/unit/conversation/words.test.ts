@@ -64,6 +64,7 @@ describe("why an answer ended", () => {
         "no_response",
         "budget",
         "model_not_found",
+        "too_large",
         "storage",
         "internal",
       ],
