@@ -34,6 +34,7 @@ from tenuto.core.value import NodeId
 from tenuto.engine.bell import Bell
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
+from tenuto.engine.endings import Endings
 from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
@@ -41,6 +42,7 @@ from tenuto.engine.librarian import Librarian
 from tenuto.engine.referee import Referee
 from tenuto.engine.rescuer import Rescuer
 from tenuto.engine.steward import Steward
+from tenuto.engine.stops import Stops
 from tenuto.engine.tailer import Tailer
 from tenuto.engine.titler import Titler
 from tenuto.engine.toolbox import Toolbox
@@ -185,8 +187,10 @@ def build(
     driver.on_ended.append(titler.run_ended)
     switchboard.on_committed += [tailer.committed, metrics.committed]
     switchboard.on_changed.append(coordinator.changed)
+    endings = Endings(store, bell, clock)
     engine = Engine(
-        inbox=Inbox(store, models, bell, clock, ids, node=node),
+        inbox=Inbox(store, models, endings, clock, ids, node=node),
+        stops=Stops(store, coordinator, endings, clock, node=node),
         librarian=Librarian(store, models, coordinator, clock, ids, node=node),
         coordinator=coordinator,
         tailer=tailer,

@@ -19,6 +19,7 @@ from tenuto.core.value import RunId, SessionId
 from tenuto.engine.bell import Bell
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
+from tenuto.engine.endings import Endings
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.librarian import Librarian
 from tenuto.ports.model import Models
@@ -52,7 +53,9 @@ async def waiting_run() -> tuple[StoreWithACancel, Inbox, RunId]:
     await life.start()
     run = await life.accept("two")
     store.cancel = life.cancel
-    inbox = Inbox(store, cast("Models", None), Bell(), SystemClock(), RandomIds(), node=NODE)
+    clock = SystemClock()
+    endings = Endings(store, Bell(), clock)
+    inbox = Inbox(store, cast("Models", None), endings, clock, RandomIds(), node=NODE)
     return store, inbox, run.id
 
 

@@ -19,8 +19,8 @@ MUTANTS = (
         "core conformance api/cancel",
         Edit(
             "core/scheduler.py",
-            "cover_all(desk.control.accept_count, active, reason)",
-            "cover_all(desk.control.accept_count + 1, active, reason)",
+            "cover_all(mark, active, reason)",
+            "cover_all(mark + 1, active, reason)",
         ),
     ),
     mutant(

@@ -43,11 +43,11 @@ MUTANTS = (
     mutant(
         "no shield on the last write",
         "A driver that is told to go while it settles leaves its run without an ending.",
-        "lane",
+        "protect",
         Edit(
             "engine/driver.py",
-            "with anyio.CancelScope(shield=True):",
-            "with anyio.CancelScope():",
+            "run = await finish(last, seconds=LAST_WRITE_SECONDS)",
+            "run = await last",
         ),
     ),
     mutant(
@@ -123,8 +123,8 @@ MUTANTS = (
         "A cancel says settled while its run still writes.",
         "api/lying api/cancel storm",
         Edit(
-            "engine/inbox.py",
-            "settled = (await self.ended(cancelled.active, seconds=SETTLE_SECONDS)).ended",
+            "engine/stops.py",
+            "settled = (await self._endings.of(cancelled.active, seconds=SETTLE_SECONDS)).ended",
             "settled = True",
         ),
     ),
@@ -154,7 +154,7 @@ MUTANTS = (
         "rescuer ends live runs",
         "A run that its owner is working on is taken for one that was left.",
         "rescue api/detached api/stuck",
-        Edit("engine/rescuer.py", "if desk.control.owner == self._node:", "if False:"),
+        Edit("engine/rescuer.py", "if desk.control.owner == self._node and", "if False and"),
         Edit(
             "storage/sqlite/queries.sql",
             "WHERE active_run IS NOT NULL AND owner IS NOT :node;",
@@ -219,8 +219,8 @@ MUTANTS = (
         "api/limits api/cancel api/resources api/history",
         Edit(
             "engine/driver.py",
-            "run = await self._settle(active, task, replace(ending, usage=task.usage()))",
-            "run = await self._settle(active, task, ending)",
+            "replace(ending, usage=task.usage())",
+            "ending",
         ),
     ),
     mutant(

@@ -1,6 +1,12 @@
 """All the ways in which we break the product on purpose."""
 
-from tests.mutation import blind_mutants, core_mutants, edge_mutants, engine_mutants
+from tests.mutation import (
+    blind_mutants,
+    border_mutants,
+    core_mutants,
+    edge_mutants,
+    engine_mutants,
+)
 from tests.mutation.mutant import Mutant
 
 MUTANTS: tuple[Mutant, ...] = (
@@ -8,4 +14,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *engine_mutants.MUTANTS,
     *edge_mutants.MUTANTS,
     *blind_mutants.MUTANTS,
+    *border_mutants.MUTANTS,
 )

@@ -11,9 +11,11 @@ from tenuto.core.value import PartId
 from tenuto.engine.bell import Bell
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
+from tenuto.engine.endings import Endings
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.stops import Stops
 from tenuto.engine.task import Task
 from tenuto.ports.model import Model, Models
 from tenuto.storage.memory import MemoryStore
@@ -58,7 +60,9 @@ class Stage:
         self.bell = Bell()
         self.driver = Driver(store, self.worker, clock, ids, node=NODE, run_seconds=60.0)
         self.coordinator = Coordinator(store, self.driver, clock, node=NODE)
-        self.inbox = Inbox(store, models, self.bell, clock, ids, node=NODE)
+        self.endings = Endings(store, self.bell, clock)
+        self.inbox = Inbox(store, models, self.endings, clock, ids, node=NODE)
+        self.stops = Stops(store, self.coordinator, self.endings, clock, node=NODE)
         self.rescuer = Rescuer(store, self.coordinator, clock, node=NODE)
         switchboard.on_changed.append(self.coordinator.changed)
         switchboard.on_committed.append(lambda stream, _: self.bell.ring(stream))

@@ -75,7 +75,7 @@ async def status(life: Life, run_id: RunId) -> RunStatus:
 
 async def ended(stage: Stage, run_id: RunId) -> RunStatus:
     async with asyncio.timeout(LIMIT_SECONDS):
-        return (await stage.inbox.ended(run_id, seconds=LIMIT_SECONDS)).status
+        return (await stage.endings.of(run_id, seconds=LIMIT_SECONDS)).status
 
 
 async def test_a_prompt_that_comes_while_the_lane_finds_nothing_is_started(stage: Stage) -> None:

@@ -14,12 +14,26 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_a_run_that_its_owner_works_on_is_left_alone() -> None:
+    switchboard = Switchboard()
+    stage = Stage(MemoryStore(switchboard), switchboard)
+    life = await stage.session()
+    run = await life.accept("one")
+    with anyio.fail_after(10):
+        await stage.worker.began.wait()
+    await stage.rescuer.round()
+    assert (await stage.store.run(run.id)).status == "running"
+    await stage.coordinator.drain(0)
+    await stage.coordinator.stop(1.0)
+
+
+async def test_a_run_of_this_node_that_nothing_here_works_on_is_ended() -> None:
     stage = Stage(MemoryStore(Switchboard()), Switchboard())
     life = await stage.session()
     run = await life.accept("one")
+    # Its lane has died in a way that nobody foresaw.
     await life.start()
     await stage.rescuer.round()
-    assert (await stage.store.run(run.id)).status == "running"
+    assert (await stage.store.run(run.id)).status == "interrupted"
 
 
 async def test_a_run_that_found_an_owner_since_it_was_seen_alone_is_left_alone() -> None:

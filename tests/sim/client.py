@@ -19,8 +19,9 @@ from tenuto.core.error import (
 )
 from tenuto.core.run import Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
-from tenuto.engine.inbox import CancelReceipt, Draft
+from tenuto.engine.inbox import Draft
 from tenuto.engine.librarian import NewSession
+from tenuto.engine.stops import CancelReceipt
 from tenuto.ports.store import Once
 from tests.sim.ledger import Ask
 from tests.sim.node import Lost, Node
@@ -154,12 +155,14 @@ class Client:
         unfinished = [RunId(r) for r, view in self.session.runs.items() if not view.ended]
         began = self._world.loop.now
         with self.asking("cancel", self.id):
-            receipt = await node.call(lambda: node.engine.inbox.cancel_session(self.id))
+            receipt = await node.call(lambda: node.engine.stops.cancel_session(self.id))
         self._check_receipt(receipt, unfinished, began)
 
     def _check_receipt(self, receipt: CancelReceipt, unfinished: list[RunId], began: float) -> None:
         runs, ledger = self.session.runs, self._world.ledger
-        ledger.covered.update(receipt.cancelled)
+        if receipt.settled or not ledger.troubles:
+            # Else the mark may not be stored yet, and a crash can come before it is.
+            ledger.covered.update(receipt.cancelled)
         must(receipt.head <= self.session.head, "a head is of the log", receipt)
         for run_id in receipt.cancelled:
             view = runs[run_id]
@@ -191,7 +194,7 @@ class Client:
         node = await self.node()
         began = self._world.loop.now
         with self.asking("cancel_run", run_id):
-            run = await node.call(lambda: node.engine.inbox.cancel_run(RunId(run_id)))
+            run = await node.call(lambda: node.engine.stops.cancel_run(RunId(run_id)))
         view = self.session.runs[run_id]
         if not run.ended:
             waited = self._world.loop.now - began

@@ -114,7 +114,7 @@ class Ledger:
                 return run["on_disconnect"] == "cancel" and gone
             case "server_crashed" | "server_stopped":
                 return lost
-            case "storage":
+            case "storage" | "internal":
                 return self.troubles
             case "provider_error" | "provider_stalled" | "no_response":
                 return run["reason"] in self.provider_faults

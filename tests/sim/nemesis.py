@@ -4,6 +4,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tests.sim.node import Lost
+from tests.sim.odd import OddStore
 from tests.sim.script import Item
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Nemesis:
         self.is_up_to_something = False
         """Whether a call of the store may have a fate at all."""
         self.is_calm = False
+        self.odd: OddStore | None = None
 
     def fate(self) -> str:
         """What becomes of this call of the store."""
@@ -53,6 +55,8 @@ class Nemesis:
                 if self._world.script.nodes > 1:
                     # Nobody can keep a lease: whoever is first after it may think the others gone.
                     self._world.ledger.losses.append(FOR_EVER)
+            case "odd":
+                self.odd = OddStore(dice, self._world.ledger)
             case "restart":
                 await self._restart(dice)
             case "freeze" | "stall":
@@ -63,6 +67,8 @@ class Nemesis:
         self.is_calm = True
         self.is_up_to_something = False
         self._armed.clear()
+        if self.odd is not None:
+            self.odd.calm()
         for node in self._world.nodes:
             node.disk.stalled_until = 0.0
             self._world.loop.thaw(node.name)

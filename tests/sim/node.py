@@ -13,11 +13,13 @@ from tenuto.core.value import NodeId
 from tenuto.engine.bell import Bell
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
+from tenuto.engine.endings import Endings
 from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
 from tenuto.engine.librarian import Librarian
 from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.stops import Stops
 from tenuto.engine.tailer import Tailer
 from tenuto.engine.titler import Titler
 from tenuto.engine.toolbox import Rulebook, Toolbox
@@ -67,8 +69,10 @@ class Node:
             driver.on_ended.append(self.titler.run_ended)
         self.switchboard.on_committed.append(tailer.committed)
         self.switchboard.on_changed.append(coordinator.changed)
+        endings = Endings(store, bell, clock)
         self.engine = Engine(
-            inbox=Inbox(store, models, bell, clock, ids, node=node),
+            inbox=Inbox(store, models, endings, clock, ids, node=node),
+            stops=Stops(store, coordinator, endings, clock, node=node),
             librarian=Librarian(store, models, coordinator, clock, ids, node=node),
             coordinator=coordinator,
             tailer=tailer,

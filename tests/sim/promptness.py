@@ -15,7 +15,7 @@ STOP_SECONDS = 0.5
 
 class Promptness:
     def __init__(self, script: Script, loop: SimLoop) -> None:
-        unlucky = any(item.kind in TOGETHER for item in script.items)
+        unlucky = any(item.kind in (*TOGETHER, "odd") for item in script.items)
         self._loop = loop
         self.is_due = script.nodes == 1 and script.hurry < 1.0 and not unlucky
         self.is_kind = self.is_due and script.temper == 0.0

@@ -38,6 +38,10 @@ FITTING = {
 """Where a race is most likely."""
 
 
+ODD_SEEDS, ODD_SEED = 8, 5
+"""One seed in so many has a store that refuses in a way that nobody has a name for."""
+
+
 class Item(Value):
     """One thing that happens."""
 
@@ -84,6 +88,11 @@ def draw(seed: int, *, spin: int = 0) -> Script:
         kinds = ALONE if nodes == 1 else TOGETHER
         at = dice.choice(items).at
         items.append(_item(dice, dice.choice(kinds), at, pace, sessions))
+    if seed % ODD_SEEDS == ODD_SEED:
+        # Drawn apart, so that no other seed means anything else than it did.
+        apart = Random(-seed)
+        at = apart.choice(items).at
+        items.append(_item(apart, "odd", at, pace, sessions))
     return Script(
         seed=seed,
         spin=spin,

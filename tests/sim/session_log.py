@@ -18,7 +18,6 @@ REASONS = {
         "loop",
     },
     "cancelled": {"user", "disconnect", "replaced", "withdrawn", "deleted"},
-    # `internal` is a reason of the contract, but whoever sees it has found a mistake of ours.
     "failed": {
         "provider_error",
         "provider_stalled",
@@ -27,6 +26,7 @@ REASONS = {
         "model_not_found",
         "too_large",
         "storage",
+        "internal",
     },
     "interrupted": {"server_stopped", "server_crashed"},
 }

@@ -56,13 +56,16 @@ def _set(thing: Any, name: str, value: Any) -> Iterator[None]:
             delattr(thing, name)
 
 
+EXPECTED = ("StorageTrouble", "Unstorable", "Odd", "Dead")
+
+
 class Mistakes(logging.Handler):
     """An error in the log is a mistake, unless it tells of a store that refused."""
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
         loop = events._get_running_loop()
-        if type(error).__name__ not in ("StorageTrouble", "Dead") and isinstance(loop, SimLoop):
+        if type(error).__name__ not in EXPECTED and isinstance(loop, SimLoop):
             loop.on_mistake(f"an error was logged: {logging.Formatter().format(record)}")
 
 

@@ -93,6 +93,11 @@ def _method(work: Work, *, is_write: bool, is_lease: bool) -> Work:
         fate = nemesis.fate() if nemesis.is_up_to_something else ""
         if fate:
             self._suffer(fate)
+        if nemesis.odd is not None:
+            if work is MemoryStore.commit:
+                args = (args[0], nemesis.odd.picky(args[1]))
+            elif work is MemoryStore.append:
+                nemesis.odd.appends()
         if is_write and dice.random() < 0.15:
             # As a writer of its own would: the caller may leave, what it asked for is done.
             later = self._later(work, args, options)

@@ -64,7 +64,7 @@ async def attach(
         world.readers.append(reader)
 
         async def cancel() -> None:
-            await node.engine.inbox.cancel_run(run.id, Reason.DISCONNECT)
+            await node.engine.stops.cancel_run(run.id, Reason.DISCONNECT)
 
         def leave() -> None:
             world.ledger.ask("leave", run.id, began=world.loop.steps)

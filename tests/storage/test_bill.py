@@ -40,3 +40,43 @@ async def test_an_older_file_gets_its_bill_from_its_runs(path: Path) -> None:
     connection.close()
     async with opened(path) as store:
         assert list(await store.spending(since=DAY)) == before
+
+
+async def test_sums_that_an_old_version_let_outgrow_everything_refuse_no_later_run(
+    path: Path,
+) -> None:
+    async with opened(path) as store:
+        await make_workspace(store)
+        life = await Life.begin(store)
+        await life.accept("hello")
+        await life.start()
+        await life.settle(ended(1, None))
+    connection = apsw.Connection(str(path))
+    connection.execute("UPDATE usage SET input_tokens = 9223372036854775807")
+    connection.close()
+    async with opened(path) as store:
+        life = await Life.begin(store, "two")
+        await life.accept("hello")
+        await life.start()
+        assert (await life.settle(ended(10, None))).status == "completed"
+        (bill,) = await store.spending(since=DAY)
+    assert (bill.runs, bill.input_tokens, bill.output_tokens) == (2, 2**53, 11)
+
+
+@pytest.mark.parametrize("tokens", [2**63, 2**70, -(2**70)])
+async def test_a_bill_that_cannot_be_written_keeps_no_run_from_its_ending(
+    path: Path, tokens: int
+) -> None:
+    async with opened(path) as store:
+        await make_workspace(store)
+        life = await Life.begin(store)
+        run = await life.accept("hello")
+        await life.start()
+        odd = Ending(
+            status=RunStatus.COMPLETED,
+            reason=Reason.END_TURN,
+            usage=Usage(input_tokens=1, reasoning_tokens=tokens),
+        )
+        await life.settle(odd)
+        assert (await store.run(run.id)).status == "completed"
+        assert list(await store.spending(since=DAY)) == []

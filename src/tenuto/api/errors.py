@@ -7,7 +7,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from tenuto.core.error import StorageTrouble, TenutoError
+from tenuto.core.error import TenutoError
 
 log = logging.getLogger(__name__)
 
@@ -26,9 +26,15 @@ STATUS = {
     "queue_full": 429,
     "rate_limited": 429,
     "shutting_down": 503,
+    "storage_unavailable": 503,
     "internal": 500,
 }
-RETRY_AFTER = {"shutting_down": "5", "queue_full": "5", "rate_limited": "60"}
+RETRY_AFTER = {
+    "shutting_down": "5",
+    "storage_unavailable": "5",
+    "queue_full": "5",
+    "rate_limited": "60",
+}
 
 
 class Unreadable(TenutoError):
@@ -51,7 +57,7 @@ def answer_to(error: Exception) -> Response:
     """What a client is told of an error; of a bug, nothing but that it was one."""
     if isinstance(error, TenutoError):
         status = 400 if isinstance(error, Unreadable) else STATUS[error.code]
-        if status != HTTPStatus.INTERNAL_SERVER_ERROR or isinstance(error, StorageTrouble):
+        if status != HTTPStatus.INTERNAL_SERVER_ERROR:
             return problem(error.code, str(error), status=status)
     if isinstance(error, HTTPException) and error.status_code < HTTPStatus.INTERNAL_SERVER_ERROR:
         return problem("not_found", "there is no such call", status=error.status_code)

@@ -19,6 +19,7 @@ TenutoError
 ├── Fenced                the writer no longer owns the run (never leaves the engine)
 ├── Outdated              what was looked at has changed (never leaves the engine)
 ├── StorageTrouble        the store cannot be written or read now
+├── Unstorable            what should be stored never can be (never leaves the engine)
 └── Internal
 """
 
@@ -99,6 +100,12 @@ class Outdated(TenutoError):
 
 class StorageTrouble(TenutoError):
     """The store cannot be used now; nothing of the failed change was kept."""
+
+    code = "storage_unavailable"
+
+
+class Unstorable(TenutoError):
+    """The store refuses what it was given, and will refuse it again: a bug, not trouble."""
 
 
 class Internal(TenutoError):

@@ -7,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tenuto.core.error import Conflict
+from tenuto.core.text import cut
 from tenuto.core.value import FileId, Instant, RunId, SessionId, Value
 
 
@@ -126,6 +127,11 @@ class InputFile(Value, tag_field="type", tag="file"):
 Input = str | list[InputText | InputFile]
 
 
+MOST_TOKENS = 1 << 53
+"""No sum goes past it: what JSON, JavaScript and every database hold exactly."""
+ERROR_CHARACTERS = 2000
+
+
 class Usage(Value):
     input_tokens: int = 0
     output_tokens: int = 0
@@ -137,9 +143,9 @@ class Usage(Value):
     def __add__(self, other: "Usage") -> "Usage":
         costs = [c for c in (self.cost_usd, other.cost_usd) if c is not None]
         return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            input_tokens=min(self.input_tokens + other.input_tokens, MOST_TOKENS),
+            output_tokens=min(self.output_tokens + other.output_tokens, MOST_TOKENS),
+            reasoning_tokens=min(self.reasoning_tokens + other.reasoning_tokens, MOST_TOKENS),
             exact=self.exact and other.exact,
             cost_usd=sum(costs) if costs else None,
         )
@@ -203,6 +209,12 @@ class Ending(Value):
     reason: Reason
     error: RunError | None = None
     usage: Usage = msgspec.field(default_factory=Usage)
+
+    @classmethod
+    def failed(cls, reason: Reason, message: str) -> "Ending":
+        """With a sentence for people, made whole: it may be somebody else's."""
+        error = RunError(code=str(reason), message=cut(message, ERROR_CHARACTERS))
+        return cls(status=RunStatus.FAILED, reason=reason, error=error)
 
     def __post_init__(self) -> None:
         if self.reason not in REASONS[self.status]:

@@ -231,16 +231,18 @@ def settle(
     return Change(events=tuple(events), control=control, result=ended, finished=finished)
 
 
-def cancel_session(desk: Desk, reason: Reason, moment: Moment) -> Change[Cancelled]:
-    """Cover the active run and all that wait. Those that wait end here, in order."""
-    active = () if desk.active is None else (desk.active,)
-    cancels = desk.control.cancels.cover_all(desk.control.accept_count, active, reason)
+def cancel_session(
+    desk: Desk, reason: Reason, moment: Moment, *, up_to: int | None = None
+) -> Change[Cancelled]:
+    """Cover what runs and waits, if accepted by `up_to`. What waits ends here, in order."""
+    mark = desk.control.accept_count if up_to is None else up_to
+    active = tuple(run for run in (desk.active,) if run and run.accept_number <= mark)
+    queue = tuple(run for run in desk.queue if run.accept_number <= mark)
+    cancels = desk.control.cancels.cover_all(mark, active, reason)
     covered = replace(desk, control=replace(desk.control, cancels=cancels))
-    cancelled = Cancelled(
-        runs=tuple(run.id for run in (*active, *desk.queue)),
-        active=desk.active.id if desk.active else None,
-    )
-    return _with_result(_cancel_queued_all(covered, desk.queue, reason, moment), cancelled)
+    runs = tuple(run.id for run in (*active, *queue))
+    cancelled = Cancelled(runs=runs, active=active[0].id if active else None)
+    return _with_result(_cancel_queued_all(covered, queue, reason, moment), cancelled)
 
 
 def drop_attached(desk: Desk, moment: Moment) -> Change[None]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from tenuto.core.run import Run
+from tenuto.core.run import MOST_TOKENS, Run
 from tenuto.core.value import Value
 
 DAY_CHARACTERS = len("2030-01-01")
@@ -29,9 +29,9 @@ class Spending(Value):
         return replace(
             self,
             runs=self.runs + other.runs,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            input_tokens=min(self.input_tokens + other.input_tokens, MOST_TOKENS),
+            output_tokens=min(self.output_tokens + other.output_tokens, MOST_TOKENS),
+            reasoning_tokens=min(self.reasoning_tokens + other.reasoning_tokens, MOST_TOKENS),
             exact=self.exact and other.exact,
             cost_usd=round(sum(costs), 9) if costs else None,
         )

@@ -11,8 +11,8 @@ import anyio
 
 from tenuto.core import scheduler
 from tenuto.core.desk import Moment
-from tenuto.core.error import NotFound, StorageTrouble, TenutoError
-from tenuto.core.run import Usage
+from tenuto.core.error import NotFound, StorageTrouble
+from tenuto.core.run import Reason, Usage
 from tenuto.core.value import NodeId, RunId, SessionId
 from tenuto.engine.driver import Active, Driver
 from tenuto.ports.clock import Clock
@@ -41,6 +41,8 @@ class Coordinator:
         self._clock = clock
         self._node = node
         self._lanes: dict[SessionId, Lane] = {}
+        self._stopping: set[str] = set()
+        """Sessions whose cancel is not stored yet: none of their runs may start before it is."""
         self._draining = False
         self._interrupting = False
 
@@ -56,6 +58,10 @@ class Coordinator:
         lane = self._lanes[session_id] = Lane()
         lane.task = asyncio.create_task(self._work(session_id, lane), name=f"lane {session_id}")
 
+    def works_on(self, session_id: SessionId) -> bool:
+        """Whether the session has a lane here: from before a run starts until it has ended."""
+        return session_id in self._lanes
+
     def active_runs(self) -> set[RunId]:
         return {lane.active.started.run.id for lane in self._lanes.values() if lane.active}
 
@@ -65,6 +71,22 @@ class Coordinator:
         if lane is None or lane.active is None or lane.active.task is None:
             return None
         return lane.active.started.run.id, lane.active.task.usage()
+
+    def stop_now(
+        self, session_id: SessionId, reason: Reason, *, run_id: RunId | None = None
+    ) -> None:
+        """Stop what runs here, though its cancel cannot be stored yet."""
+        lane = self._lanes.get(session_id)
+        active = lane.active if lane else None
+        if active is not None and run_id in (None, active.started.run.id):
+            active.cancel(reason)
+
+    def hold(self, session_id: str) -> None:
+        """Start nothing of this session: a cancel that covers it waits to be stored."""
+        self._stopping.add(session_id)
+
+    def let_go(self, session_id: str) -> None:
+        self._stopping.discard(session_id)
 
     def look_everywhere(self) -> None:
         """A slow look at everything under way, in case a change went unheard."""
@@ -113,6 +135,9 @@ class Coordinator:
 
     async def _next(self, session_id: SessionId, lane: Lane) -> bool:
         """Do the next run, if there is one. Trouble is waited out, never passed on."""
+        if session_id in self._stopping:
+            await anyio.sleep(RETRY_SECONDS)
+            return True
         try:
             moment = Moment(now=self._clock.now(), node=self._node)
             started, _ = await self._store.commit(
@@ -132,7 +157,8 @@ class Coordinator:
         except StorageTrouble as trouble:
             log.warning("cannot start the next run, trying again: %s", trouble)
             await anyio.sleep(RETRY_SECONDS)
-        except TenutoError:
+        except Exception:
+            # A lane that dies would leave its session without anyone to work on it.
             log.exception("a lane stumbled", extra={"session_id": session_id})
             await anyio.sleep(RETRY_SECONDS)
         finally:
@@ -161,7 +187,7 @@ class Coordinator:
             except NotFound:
                 active.lose()
                 return
-            except StorageTrouble as trouble:
+            except Exception as trouble:  # noqa: BLE001  a cancel must be seen, whatever keeps us from it
                 log.warning("cannot look at %s, trying again: %s", session_id, trouble)
                 await anyio.sleep(RETRY_SECONDS)
                 lane.look_again = True

@@ -10,10 +10,12 @@ from tenuto.core import scheduler
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import Fenced, ModelNotFound, NotFound, StorageTrouble
 from tenuto.core.message import Message
-from tenuto.core.run import Ending, Reason, Run, RunError, RunStatus
+from tenuto.core.run import Ending, Reason, Run, RunStatus
 from tenuto.core.scheduler import Started
 from tenuto.core.session import Fence, Session
 from tenuto.core.value import NodeId
+from tenuto.engine.protect import finish
+from tenuto.engine.resort import LADDER, MISTAKE, Resort, complain, emptied, is_gone, lessened
 from tenuto.engine.task import Task, Worker
 from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.model import ProviderError
@@ -23,6 +25,8 @@ from tenuto.ports.store import Store
 log = logging.getLogger(__name__)
 
 SETTLE_RETRY_SECONDS = 1.0
+LAST_WRITE_SECONDS = 5.0
+"""What a driver that is told to go still gets to write its run's ending; then the next start does."""
 
 
 class Active:
@@ -93,15 +97,15 @@ class Driver:
         self._points.reach(Step.RUN_STARTED)
         ending = await self._work(active, task)
         self._points.reach(Step.RUN_WORKED)
-        with anyio.CancelScope(shield=True):
-            run = await self._settle(active, task, replace(ending, usage=task.usage()))
+        last = self._settle(active, task, ending)
+        run = await finish(last, seconds=LAST_WRITE_SECONDS)
         self._points.reach(Step.RUN_SETTLED)
         if run is not None:
             for tell in self.on_ended:
                 tell(task.session, run)
 
     async def _work(self, active: Active, task: Task) -> Ending:
-        ending = _failed(Reason.INTERNAL, "The server made a mistake.")
+        ending = Ending.failed(Reason.INTERNAL, MISTAKE)
         try:
             with active.scope:
                 task.limit.deadline = anyio.current_time() + self._run_seconds
@@ -110,16 +114,16 @@ class Driver:
                 if task.limit.cancelled_caught:
                     ending = Ending(status=RunStatus.COMPLETED, reason=Reason.TIME_LIMIT)
         except ProviderError as error:
-            ending = _failed(error.reason, str(error))
+            ending = Ending.failed(error.reason, str(error))
         except ModelNotFound as error:
-            ending = _failed(Reason.MODEL_NOT_FOUND, str(error))
+            ending = Ending.failed(Reason.MODEL_NOT_FOUND, str(error))
         except Fenced:
             active.lost = True
         except NotFound as error:
             # The session was deleted under us; if it was not, the run must still end.
             log.warning("something is gone: %s", error, extra={"run_id": task.run.id})
         except StorageTrouble as error:
-            ending = _failed(Reason.STORAGE, str(error))
+            ending = Ending.failed(Reason.STORAGE, str(error))
         except Exception:
             log.exception("run failed", extra={"run_id": task.run.id})
         if active.scope.cancelled_caught and active.stopped is not None:
@@ -128,38 +132,58 @@ class Driver:
         return ending
 
     async def _settle(self, active: Active, task: Task, ending: Ending) -> Run | None:
-        """Write the ending; try again while the store is in trouble."""
-        session_id, fence = task.session.id, active.started.fence
+        """Write the ending: again while the store is in trouble, with less if it refuses it."""
+        refused = 0
         while not active.lost and not self._abandoned:
             try:
-                await task.recorder.flush()
+                ending = await self._recorded(active, task, ending)
+                return await self._write(active, task, ending, LADDER[refused])
+            except _WentOn:
+                continue
             except Fenced:
                 return None
             except StorageTrouble as error:
-                # What could not be stored is lost to everyone alike: the log is the truth.
-                ending = replace(_failed(Reason.STORAGE, str(error)), usage=ending.usage)
-            try:
-                message = await self._store.open_message(session_id)
-                last = ending
-                run, _ = await self._store.commit(
-                    session_id,
-                    lambda desk: _settled(desk, fence, last, message, task.moment),  # noqa: B023
-                )
-                log.info(
-                    "run ended",
-                    extra={"run_id": run.id, "status": run.status, "reason": run.reason},
-                )
-                return run
-            except _WentOn:
-                continue
-            except (Fenced, NotFound):
-                return None
-            except StorageTrouble as error:
-                log.warning(
-                    "cannot settle, trying again: %s", error, extra={"run_id": fence.run_id}
-                )
+                log.warning("cannot settle, trying again: %s", error, extra=_of(task))
                 await anyio.sleep(SETTLE_RETRY_SECONDS)
+            except Exception as error:  # noqa: BLE001  whatever it is, the run must end
+                if isinstance(error, NotFound) and await is_gone(self._store, task.session.id):
+                    return None
+                complain(error, task.run.id)
+                refused = min(refused + 1, len(LADDER) - 1)
+                if LADDER[refused] is Resort.EMPTY:
+                    await anyio.sleep(SETTLE_RETRY_SECONDS)
         return None
+
+    async def _recorded(self, active: Active, task: Task, ending: Ending) -> Ending:
+        """The ending once all that was recorded is stored, or can never be."""
+        try:
+            await task.recorder.flush()
+        except Fenced:
+            raise
+        except Exception as error:  # noqa: BLE001  whatever it is, the run must end
+            # What could not be stored is lost to everyone alike: the log is the truth. A stop
+            # stays a stop all the same.
+            if active.stopped is not None:
+                return ending
+            if isinstance(error, StorageTrouble):
+                return Ending.failed(Reason.STORAGE, str(error))
+            return Ending.failed(Reason.INTERNAL, MISTAKE)
+        return ending
+
+    async def _write(self, active: Active, task: Task, ending: Ending, resort: Resort) -> Run:
+        session_id, fence = task.session.id, active.started.fence
+        bare = resort is not Resort.WHOLE
+        last = lessened(ending if bare else replace(ending, usage=task.usage()), resort)
+        empty = resort is Resort.EMPTY
+        message = None if empty else await self._store.open_message(session_id)
+
+        def decide(desk: Desk) -> Change[Run]:
+            answer = emptied(desk) if empty else message
+            return _settled(desk, fence, last, answer, task.moment)
+
+        run, _ = await self._store.commit(session_id, decide)
+        log.info("run ended", extra={**_of(task), "status": run.status, "reason": run.reason})
+        return run
 
 
 class _WentOn(Exception):
@@ -176,7 +200,5 @@ def _settled(
     return scheduler.settle(desk, fence, ending, message, moment)
 
 
-def _failed(reason: Reason, message: str) -> Ending:
-    return Ending(
-        status=RunStatus.FAILED, reason=reason, error=RunError(code=str(reason), message=message)
-    )
+def _of(task: Task) -> dict[str, str]:
+    return {"run_id": task.run.id}

@@ -10,7 +10,9 @@ from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
 from tenuto.engine.librarian import Librarian
 from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.stops import Stops
 from tenuto.engine.tailer import Tailer
+from tenuto.engine.upkeep import keep_going
 
 STOP_SECONDS = 5.0
 
@@ -36,6 +38,7 @@ class Engine:
         self,
         *,
         inbox: Inbox,
+        stops: Stops,
         librarian: Librarian,
         coordinator: Coordinator,
         tailer: Tailer,
@@ -43,6 +46,7 @@ class Engine:
         janitor: Janitor,
     ) -> None:
         self.inbox = inbox
+        self.stops = stops
         self.librarian = librarian
         self.coordinator = coordinator
         self.tailer = tailer
@@ -56,8 +60,8 @@ class Engine:
         await self._janitor.purge(older_than=0)
         await self._rescuer.recover()
         self._upkeep = [
-            asyncio.create_task(self._rescuer.watch(), name="rescuer"),
-            asyncio.create_task(self._janitor.sweep(), name="janitor"),
+            asyncio.create_task(keep_going("rescuer", self._rescuer.watch), name="rescuer"),
+            asyncio.create_task(keep_going("janitor", self._janitor.sweep), name="janitor"),
         ]
 
     async def drain(self, seconds: float) -> None:
@@ -69,6 +73,7 @@ class Engine:
     async def stop(self) -> None:
         """Write the last endings and close every stream."""
         await self.coordinator.stop(STOP_SECONDS)
+        await self.stops.close()
         self.tailer.close()
         for task in self._upkeep:
             task.cancel()

@@ -18,7 +18,7 @@ from tenuto.core.error import (
     ShuttingDown,
 )
 from tenuto.core.message import Message, parts_input
-from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, Reason, Run, WhenBusy
+from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.scheduler import Prompt
 from tenuto.core.session import Session
 from tenuto.core.value import (
@@ -27,17 +27,14 @@ from tenuto.core.value import (
     NodeId,
     RunId,
     SessionId,
-    StreamId,
     Value,
 )
-from tenuto.engine.bell import Bell
+from tenuto.engine.endings import Endings
 from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.model import Model, Models
 from tenuto.ports.store import Once, Store
 
 log = logging.getLogger(__name__)
-
-SETTLE_SECONDS = 5.0
 
 
 class Draft(Value):
@@ -52,12 +49,6 @@ class Draft(Value):
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
 
 
-class CancelReceipt(Value):
-    cancelled: tuple[RunId, ...]
-    head: int
-    settled: bool
-
-
 class Undone(Value):
     removed: tuple[MessageId, ...]
     head: int
@@ -65,11 +56,18 @@ class Undone(Value):
 
 class Inbox:
     def __init__(
-        self, store: Store, models: Models, bell: Bell, clock: Clock, ids: Ids, *, node: NodeId
+        self,
+        store: Store,
+        models: Models,
+        endings: Endings,
+        clock: Clock,
+        ids: Ids,
+        *,
+        node: NodeId,
     ) -> None:
         self._store = store
         self._models = models
-        self._bell = bell
+        self._endings = endings
         self._clock = clock
         self._ids = ids
         self._node = node
@@ -166,7 +164,7 @@ class Inbox:
         """Accept a run that summarises the session for the model; wait for its ending."""
         self._must_be_open()
         if known := await self._store.answered(once, Run):
-            return await self.ended(known.id, seconds=None)
+            return await self._endings.of(known.id, seconds=None)
         prompt = await self._prompt(session_id, Draft(input="", mode=Mode.COMPACT))
         run, _ = await self._store.commit(
             session_id,
@@ -174,36 +172,13 @@ class Inbox:
             once=once,
             answer=Run,
         )
-        return await self.ended(run.id, seconds=None)
+        return await self._endings.of(run.id, seconds=None)
 
     async def undo(self, session_id: SessionId) -> Undone:
         removed, head = await self._store.commit(
             session_id, lambda desk: editing.undo(desk, self.moment), sight=Sight.HISTORY
         )
         return Undone(removed=removed, head=head)
-
-    async def cancel_session(
-        self, session_id: SessionId, reason: Reason = Reason.USER
-    ) -> CancelReceipt:
-        """Cover everything accepted so far; answer when it has ended."""
-        cancelled, head = await self._store.commit(
-            session_id, lambda desk: scheduler.cancel_session(desk, reason, self.moment)
-        )
-        settled = True
-        if cancelled.active is not None:
-            settled = (await self.ended(cancelled.active, seconds=SETTLE_SECONDS)).ended
-            head = (await self._store.session(session_id)).head
-        return CancelReceipt(cancelled=cancelled.runs, head=head, settled=settled)
-
-    async def cancel_run(self, run_id: RunId, reason: Reason = Reason.USER) -> Run:
-        """Cover one run; answer with it as it ended."""
-        run = await self._store.run(run_id)
-        if run.ended:
-            return run
-        await self._store.commit(
-            run.session_id, lambda desk: scheduler.cancel_run(desk, run_id, reason, self.moment)
-        )
-        return await self.ended(run_id, seconds=SETTLE_SECONDS)
 
     async def withdraw(self, run_id: RunId) -> None:
         """Take a queued prompt back."""
@@ -226,18 +201,6 @@ class Inbox:
             lambda desk: consent.answer(desk, approval_id, decision, note, self.moment),
         )
         return answered
-
-    async def ended(self, run_id: RunId, *, seconds: float | None) -> Run:
-        """The run as it ended, or as it is after this long."""
-        run = await self._store.run(run_id)
-        give_up_at = None if seconds is None else self._clock.seconds() + seconds
-        with self._bell.listen(StreamId(run.session_id)) as ear:
-            while not (run := await self._store.run(run_id)).ended:
-                left = SETTLE_SECONDS if give_up_at is None else give_up_at - self._clock.seconds()
-                if left <= 0:
-                    break
-                await ear.wait(left)
-        return run
 
     async def _ask_last_again(
         self,

@@ -37,6 +37,8 @@ class Janitor:
                     await self.fold()
             except StorageTrouble as trouble:
                 log.warning("the janitor cannot tidy, trying again later: %s", trouble)
+            except Exception:
+                log.exception("a round of the janitor failed")
             rounds += 1
             await anyio.sleep(ROUND_SECONDS)
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable
 
 import msgspec
 
-from tenuto.core.error import StorageTrouble, TenutoError
+from tenuto.core.error import StorageTrouble, TenutoError, Unstorable
 from tenuto.core.event import Event, PartDelta, PartStarted, PartUpdated
 from tenuto.core.message import Message, Part
 from tenuto.core.projection import OpenMessage
@@ -172,7 +172,7 @@ class Recorder:
     def _send(self) -> None:
         try:
             storing = self._store.append(self._session_id, self._fence, self._sending)
-        except TenutoError as trouble:
+        except Exception as trouble:  # noqa: BLE001  whatever it is, those who wait must hear of it
             self._failed(trouble)
         else:
             storing.add_done_callback(self._sent)
@@ -194,7 +194,9 @@ class Recorder:
             return
         if not isinstance(error, TenutoError):
             log.error("recording failed", exc_info=error, extra={"run_id": self._fence.run_id})
-            error = StorageTrouble("the events could not be stored")
+            # What is no mere error ends the process, and says nothing of the events.
+            mere = isinstance(error, Exception)
+            error = (Unstorable if mere else StorageTrouble)("the events could not be stored")
         self._trouble = error
         self._progress.set()
 

@@ -14,6 +14,7 @@ from tenuto.core.session import Fence
 from tenuto.core.usage import estimate_tokens
 from tenuto.core.value import NodeId, SessionId
 from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.resort import LADDER, Resort, complain, emptied, is_gone, lessened
 from tenuto.ports.clock import Clock
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Orphan, Store
@@ -72,10 +73,17 @@ class Rescuer:
             except StorageTrouble as trouble:
                 log.warning("the rescuer cannot look, trying again: %s", trouble)
                 pause = AGAIN_SECONDS
+            except Exception:
+                # Whatever it is, the lease must be kept: others would end what runs here.
+                log.exception("a round of the rescuer failed")
+                pause = AGAIN_SECONDS
 
     async def round(self) -> None:
         await self._store.heartbeat(self._node, until=self._clock.later(LEASE_SECONDS))
-        orphans = await self._store.orphans(self._node, now=self._clock.now())
+        orphans = [
+            *await self._store.orphans(self._node, now=self._clock.now()),
+            *await self._lost_here(),
+        ]
         if not orphans:
             return
         log.warning("runs were left by their owner: %d", len(orphans))
@@ -88,35 +96,54 @@ class Rescuer:
         for orphan in orphans:
             await self._try_to_rescue(orphan)
 
-    async def _try_to_rescue(self, orphan: Orphan) -> None:
-        try:
-            self._points.reach(Step.RESCUING)
-            await self._rescue(orphan)
-            self._points.reach(Step.RESCUED)
-        except (Fenced, NotFound):
-            log.info("another was quicker", extra={"run_id": orphan.run_id})
-        except Exception:
-            # One odd run must not keep the others from being rescued.
-            log.exception("cannot rescue", extra={"run_id": orphan.run_id})
+    async def _lost_here(self) -> Sequence[Orphan]:
+        """Runs that are this node's and that nothing of it works on: no bug may keep a run."""
+        owned = await self._store.owned(self._node)
+        return [run for run in owned if not self._coordinator.works_on(run.session_id)]
 
-    async def _rescue(self, orphan: Orphan) -> None:
-        left = await self._store.background(orphan.session_id)
+    async def _try_to_rescue(self, orphan: Orphan) -> None:
+        for resort in LADDER:
+            try:
+                self._points.reach(Step.RESCUING)
+                await self._rescue(orphan, resort)
+                self._points.reach(Step.RESCUED)
+                return
+            except Fenced:
+                log.info("another was quicker", extra={"run_id": orphan.run_id})
+                return
+            except StorageTrouble as trouble:
+                log.warning("cannot rescue now: %s", trouble, extra={"run_id": orphan.run_id})
+                return
+            except Exception as error:  # noqa: BLE001  whatever it is, the run must end
+                if isinstance(error, NotFound) and await is_gone(self._store, orphan.session_id):
+                    return
+                # One odd run must not keep the others from being rescued.
+                complain(error, orphan.run_id)
+
+    async def _rescue(self, orphan: Orphan, resort: Resort) -> None:
+        usage = Usage(exact=False)
+        if resort is Resort.WHOLE:
+            left = await self._store.background(orphan.session_id)
+            head, messages = left.head, left.messages
+        else:
+            head, messages = (await self._store.session(orphan.session_id)).head, ()
         # A run may have compacted what came before its own open message, and that too.
-        message = await self._store.open_message(orphan.session_id)
-        ending = Ending(
-            status=RunStatus.INTERRUPTED,
-            reason=Reason.SERVER_CRASHED,
-            usage=_used(left.messages, message),
-        )
+        empty = resort is Resort.EMPTY
+        message = None if empty else await self._store.open_message(orphan.session_id)
+        if resort is Resort.WHOLE:
+            usage = _used(messages, message)
+        crashed = Ending(status=RunStatus.INTERRUPTED, reason=Reason.SERVER_CRASHED, usage=usage)
+        ending = lessened(crashed, resort)
 
         def decide(desk: Desk) -> Change[Run]:
             fence = Fence(run_id=orphan.run_id, epoch=desk.control.epoch)
-            if desk.control.owner == self._node:
+            if desk.control.owner == self._node and self._coordinator.works_on(desk.session.id):
                 raise Fenced(f"run {orphan.run_id} has found an owner")
-            if desk.session.head != left.head:
+            if desk.session.head != head:
                 # Its owner was only slow. The next round looks again at what is there then.
                 raise Fenced(f"run {orphan.run_id} is still being written")
-            return scheduler.settle(desk, fence, ending, message, self._moment())
+            answer = emptied(desk) if empty else message
+            return scheduler.settle(desk, fence, ending, answer, self._moment())
 
         run, _ = await self._store.commit(orphan.session_id, decide)
         log.debug("run was left by its owner", extra={"run_id": run.id, "status": run.status})

@@ -5,7 +5,6 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import anyio
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
@@ -20,6 +19,7 @@ from tenuto.core.provider import (
     same_server,
 )
 from tenuto.core.value import Value
+from tenuto.engine.protect import finish
 from tenuto.engine.toolbox import Rulebook
 from tenuto.ports.model import Models
 from tenuto.ports.preference import Drawer, Kept, Preferences
@@ -29,6 +29,8 @@ from tenuto.ports.tool import Tool
 log = logging.getLogger(__name__)
 
 MOST_PROVIDERS = 100
+WRITE_SECONDS = 10.0
+"""How long a change that is being written outlives a caller who hangs up."""
 TRIED = "provider"
 """What one that is only tried is called."""
 GIVEN = (ProviderSource.ENVIRONMENT, ProviderSource.FILE)
@@ -189,10 +191,12 @@ class Steward:
 
     async def _keep(self, kept: Kept) -> None:
         # A caller who hangs up must not leave the file and us of two minds.
-        with anyio.CancelScope(shield=True):
-            await self._drawer.write(kept)
-            self._kept = kept
-            self._providers.prefer(self.preferences.default_model)
+        await finish(self._write(kept), seconds=WRITE_SECONDS)
+
+    async def _write(self, kept: Kept) -> None:
+        await self._drawer.write(kept)
+        self._kept = kept
+        self._providers.prefer(self.preferences.default_model)
 
 
 def _known(kept: KeptProvider) -> Known:

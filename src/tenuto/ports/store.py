@@ -326,6 +326,9 @@ class Upkeep(Protocol):
     async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
         """Running runs whose owner is neither this node nor alive."""
 
+    async def owned(self, node: NodeId) -> Sequence[Orphan]:
+        """Running runs whose owner is this node: whoever works on none of them has lost it."""
+
     async def waiting_sessions(self) -> Sequence[SessionId]:
         """Sessions with queued runs and no active one."""
 

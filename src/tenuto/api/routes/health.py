@@ -24,7 +24,7 @@ async def ready(call: Call) -> ASGIApp:
     try:
         await call.to.store.check()
     except StorageTrouble as trouble:
-        return problem("internal", str(trouble), status=503)
+        return problem(trouble.code, str(trouble))
     return answer(Health(status="ready"))
 
 
@@ -48,7 +48,7 @@ ENDPOINTS = (
         tag="health",
         summary="Whether the server would accept a prompt now",
         gives=Health,
-        codes=("shutting_down",),
+        codes=("shutting_down", "storage_unavailable"),
     ),
     Endpoint(
         method="GET",

@@ -123,7 +123,7 @@ async def _cancel(call: Call, runs: Sequence[Run]) -> None:
     """Mark them all before waiting for any: a slow end must not let the others go on."""
     async with anyio.create_task_group() as tasks:
         for run in runs:
-            tasks.start_soon(call.to.engine.inbox.cancel_run, run.id, Reason.DISCONNECT)
+            tasks.start_soon(call.to.engine.stops.cancel_run, run.id, Reason.DISCONNECT)
 
 
 ENDPOINTS = (

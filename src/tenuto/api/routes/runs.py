@@ -57,7 +57,7 @@ async def accepted(call: Call, run: Run) -> ASGIApp:
         return answer(run, status=202, headers=headers)
 
     async def cancel() -> None:
-        await call.to.engine.inbox.cancel_run(run.id, Reason.DISCONNECT)
+        await call.to.engine.stops.cancel_run(run.id, Reason.DISCONNECT)
 
     attached = run.on_disconnect is OnDisconnect.CANCEL
     batches = await Viewing(call).run(run.id)
@@ -95,7 +95,7 @@ async def events(call: Call) -> ASGIApp:
 
 
 async def cancel(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.inbox.cancel_run(_id(call)))
+    return answer(await call.to.engine.stops.cancel_run(_id(call)))
 
 
 async def change(call: Call) -> ASGIApp:

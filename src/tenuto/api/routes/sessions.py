@@ -14,8 +14,8 @@ from tenuto.api.streams import Viewing
 from tenuto.core.message import Message
 from tenuto.core.session import DEFAULT_WORKSPACE, Session
 from tenuto.core.value import MessageId, Value, WorkspaceId
-from tenuto.engine.inbox import CancelReceipt
 from tenuto.engine.librarian import NewSession
+from tenuto.engine.stops import CancelReceipt
 from tenuto.ports.store import SessionPage, SessionQuery
 
 Title = Annotated[str, Meta(max_length=500)]
@@ -107,7 +107,7 @@ async def events(call: Call) -> ASGIApp:
 
 
 async def cancel(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.inbox.cancel_session(call.session_id))
+    return answer(await call.to.engine.stops.cancel_session(call.session_id))
 
 
 ENDPOINTS = (

@@ -32,6 +32,13 @@ class MemoryUpkeep:
             if shelf.session.active_run is not None and shelf.control.owner not in alive
         )
 
+    async def owned(self, node: NodeId) -> Sequence[Orphan]:
+        return tuple(
+            Orphan(session_id=shelf.session.id, run_id=shelf.session.active_run)
+            for shelf in self._state.shelves.values()
+            if shelf.session.active_run is not None and shelf.control.owner == node
+        )
+
     async def waiting_sessions(self) -> Sequence[SessionId]:
         return tuple(
             session_id

@@ -6,12 +6,14 @@ import apsw
 
 BUSY_MILLISECONDS = 10_000
 READ_CACHE_KIB = 8_192
-_READ_WRITE = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 
 
 def connect(path: Path) -> apsw.Connection:
-    """A plain connection that changes nothing by being opened or closed."""
-    connection = apsw.Connection(str(path), flags=_READ_WRITE)
+    """A plain connection that changes nothing by being opened or closed.
+
+    It makes no file: one that was taken away under the server must not be found empty.
+    """
+    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     return connection
 

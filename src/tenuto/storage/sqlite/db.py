@@ -14,6 +14,7 @@ from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Sink
 from tenuto.storage.sqlite.appending import Append
 from tenuto.storage.sqlite.checkpointer import Checkpointer
+from tenuto.storage.sqlite.identity import Identity
 from tenuto.storage.sqlite.lock import FolderLock
 from tenuto.storage.sqlite.migration import Migration, migrate
 from tenuto.storage.sqlite.queries import load_queries
@@ -41,6 +42,7 @@ class Database:
         self._sink = sink
         self._migrations = migrations
         self._lock = FolderLock(path)
+        self._identity = Identity(path)
         self._writer: Writer | None = None
         self._readers: Readers | None = None
         self._checkpointer: Checkpointer | None = None
@@ -53,9 +55,11 @@ class Database:
         self._readers = Readers(self._path, sql)
         try:
             # The first read finds a file whose header is sound and whose pages are not.
-            await self._readers.read(lambda transaction: transaction.rows("workspaces"))
-        except BaseException:
+            await self._readers.read(_look)
+        except BaseException as error:
             await self.close()
+            if isinstance(error.__cause__, apsw.Error):
+                raise explained(error.__cause__, self._path) from error
             raise
 
     async def close(self) -> None:
@@ -80,10 +84,22 @@ class Database:
 
     async def check(self) -> None:
         """Try to write only if the last attempt failed: an idle disk stays idle."""
-        if self._writer is None:
+        if self._writer is None or self._readers is None:
             raise StorageTrouble("the store is not open")
+        await self.look_at_the_file()
+        if self._writer.refuses is not None:
+            raise StorageTrouble(self._writer.refuses)
+        if self._readers.failing:
+            await self._readers.read(_look)
+            if self._readers.failing:
+                raise StorageTrouble("the database is damaged")
         if self._writer.failing:
             await self._writer.write(_probe)
+
+    async def look_at_the_file(self) -> None:
+        """Refuse to write while the file is not the one that was opened: nobody would find it."""
+        if self._writer is not None:
+            self._writer.refuses = await anyio.to_thread.run_sync(self._identity.complaint)
 
     def _prepare(self) -> None:
         self._lock.take()
@@ -91,6 +107,7 @@ class Database:
             self._points.reach(Step.MIGRATING)
             migrate(self._path, self._migrations)
             self._points.reach(Step.MIGRATED)
+            self._identity.remember()
         except BaseException as error:
             self._lock.release()
             if isinstance(error, apsw.Error):
@@ -103,6 +120,10 @@ class Database:
                 part.stop()
         self._readers = self._writer = self._checkpointer = None
         self._lock.release()
+
+
+def _look(transaction: Transaction) -> None:
+    transaction.rows("workspaces")
 
 
 def _probe(transaction: Transaction) -> Written[None]:

@@ -1,8 +1,11 @@
 """Writing a plan: a change's events and rows, in the caller's transaction."""
 
+import logging
+
 from tenuto.core.event import Event, Stored, store_as
 from tenuto.core.message import Message
 from tenuto.core.session import Session
+from tenuto.core.spending import Spending
 from tenuto.core.value import SessionId, StreamId
 from tenuto.storage.missing import no_such
 from tenuto.storage.plan import ApprovalRow, MessageRow, Plan, RunRow
@@ -10,6 +13,9 @@ from tenuto.storage.sqlite import search
 from tenuto.storage.sqlite.bill import add_spending
 from tenuto.storage.sqlite.rows import encode
 from tenuto.storage.sqlite.transaction import Transaction
+from tenuto.storage.sqlite.trouble import ABOUT_THE_CONTENT
+
+log = logging.getLogger(__name__)
 
 Told = tuple[tuple[StreamId, tuple[Stored, ...]], ...]
 
@@ -25,10 +31,19 @@ def write_plan(transaction: Transaction, plan: Plan, *, before: Session) -> Told
     else:
         _remove_session(transaction, session)
     for spending in plan.spent:
-        add_spending(transaction, session.workspace_id, spending)
+        _spend(transaction, session, spending)
     shared = _share(transaction, session, plan.shared)
     told = ((stream, plan.stored), (StreamId(session.workspace_id), shared))
     return tuple((log, stored) for log, stored in told if stored)
+
+
+def _spend(transaction: Transaction, session: Session, spending: Spending) -> None:
+    """Book it, or leave it: a bill that cannot be written must not keep a run from its ending."""
+    try:
+        add_spending(transaction, session.workspace_id, spending)
+    except (*ABOUT_THE_CONTENT, OverflowError, ValueError, TypeError):
+        # The statement is undone by itself, and the transaction goes on without it.
+        log.exception("the usage of a run is not booked", extra={"session_id": session.id})
 
 
 def insert_events(
@@ -125,7 +140,7 @@ def _write_message(transaction: Transaction, row: MessageRow) -> None:
             body=encode(message),
         )
     if message.finish_reason is not None:
-        search.enter_message(transaction, message)
+        _index(transaction, message)
     if row.finished is not None and message.parts:
         transaction.run(
             "put_unfolded",
@@ -135,6 +150,14 @@ def _write_message(transaction: Transaction, row: MessageRow) -> None:
             last=row.finished,
             finished_at=row.finished_at,
         )
+
+
+def _index(transaction: Transaction, message: Message) -> None:
+    """Make it findable, or leave it: what cannot be indexed must still be stored."""
+    try:
+        search.enter_message(transaction, message)
+    except ABOUT_THE_CONTENT:
+        log.exception("a message is not indexed", extra={"session_id": message.session_id})
 
 
 def _finish_message(transaction: Transaction, message: Message) -> int:

@@ -323,9 +323,10 @@ VALUES (:day, :workspace_id, :model, :runs, :input_tokens, :output_tokens, :reas
     :exact, :cost_usd)
 ON CONFLICT (day, workspace_id, model) DO UPDATE SET
     runs = runs + excluded.runs,
-    input_tokens = input_tokens + excluded.input_tokens,
-    output_tokens = output_tokens + excluded.output_tokens,
-    reasoning_tokens = reasoning_tokens + excluded.reasoning_tokens,
+    -- A sum that outgrew an integer would refuse every later one of its day.
+    input_tokens = MIN(input_tokens + excluded.input_tokens, 1 << 53),
+    output_tokens = MIN(output_tokens + excluded.output_tokens, 1 << 53),
+    reasoning_tokens = MIN(reasoning_tokens + excluded.reasoning_tokens, 1 << 53),
     exact = MIN(exact, excluded.exact),
     cost_usd = CASE WHEN cost_usd IS NULL THEN excluded.cost_usd
         ELSE cost_usd + COALESCE(excluded.cost_usd, 0) END;
@@ -353,6 +354,10 @@ SELECT content FROM files WHERE id = :id;
 -- name: active_logs
 SELECT stream, active_run FROM logs INDEXED BY logs_active
 WHERE active_run IS NOT NULL AND owner IS NOT :node;
+
+-- name: owned_logs
+SELECT stream, active_run FROM logs INDEXED BY logs_active
+WHERE active_run IS NOT NULL AND owner = :node;
 
 -- name: waiting_sessions
 SELECT DISTINCT runs.session_id FROM runs JOIN logs ON logs.stream = runs.session_id

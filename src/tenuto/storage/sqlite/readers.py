@@ -12,7 +12,7 @@ import apsw
 from tenuto.core.error import StorageTrouble
 from tenuto.storage.sqlite.connection import reader
 from tenuto.storage.sqlite.transaction import Transaction
-from tenuto.storage.sqlite.trouble import explained
+from tenuto.storage.sqlite.trouble import DAMAGE, explained
 
 T = TypeVar("T")
 
@@ -30,6 +30,10 @@ class Readers:
         self._idle: queue.SimpleQueue[Transaction] = queue.SimpleQueue()
         self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="tenuto-reader")
         self._closed = False
+        self.failing = False
+        """True from a read that failed to the next one that does not; for ever if it found the
+        file damaged: other reads may go well, but nobody can rely on it."""
+        self._damaged = False
 
     async def read(self, work: Callable[[Transaction], T]) -> T:
         if self._closed:
@@ -47,20 +51,27 @@ class Readers:
         try:
             transaction = self._connected()
         except apsw.Error as error:
-            raise explained(error, self._path) from error
+            self.failing = True
+            raise explained(error) from error
         try:
             transaction.begin_reading()
             result = work(transaction)
             transaction.commit()
         except apsw.Error as error:
-            transaction.close()
-            raise explained(error, self._path) from error
+            self._failed(transaction, error)
+            raise explained(error) from error
         except BaseException:
             transaction.roll_back()
             self._idle.put(transaction)
             raise
         self._idle.put(transaction)
+        self.failing = self._damaged
         return result
+
+    def _failed(self, transaction: Transaction, error: apsw.Error) -> None:
+        self._damaged = self._damaged or isinstance(error, DAMAGE)
+        self.failing = True
+        transaction.close()
 
     def _connected(self) -> Transaction:
         try:

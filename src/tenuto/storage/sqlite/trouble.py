@@ -25,7 +25,6 @@ SENTENCES: dict[type[apsw.Error], str] = {
     apsw.LockedError: "{file} is being used by another program",
     apsw.ProtocolError: "{file} is being used by another program",
     apsw.NoLFSError: "{file} is too large for this disk",
-    apsw.TooBigError: "what should be stored in {file} is too large",
     apsw.NoMemError: "there is not enough memory to use {file}",
 }
 """The one table of foreign errors; a kind that is not in it is a bug of ours, not trouble."""
@@ -33,17 +32,31 @@ SENTENCES: dict[type[apsw.Error], str] = {
 STILL_USABLE = (apsw.FullError, apsw.ConstraintError, apsw.TooBigError, apsw.SQLError)
 """After these a connection can go on; after any other it is opened anew."""
 
+ABOUT_THE_CONTENT = (
+    apsw.ConstraintError,
+    apsw.MismatchError,
+    apsw.RangeError,
+    apsw.TooBigError,
+)
+"""What one statement was given is at fault: it is undone alone, and its transaction goes on."""
 
-def trouble(error: apsw.Error, path: Path) -> StorageTrouble | None:
+DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.FormatError)
+"""What no waiting mends: the file is not what it was."""
+
+SOMEWHERE = "the database"
+"""Whoever watches the server over the network need not know where its files are."""
+
+
+def trouble(error: apsw.Error, file: Path | str) -> StorageTrouble | None:
     """The sentence for this error; None if it is a bug of ours."""
     for kind, sentence in SENTENCES.items():
         if isinstance(error, kind):
-            return StorageTrouble(sentence.format(file=path))
+            return StorageTrouble(sentence.format(file=file))
     return None
 
 
-def explained(error: Exception, path: Path) -> Exception:
-    """The error as the engine should see it."""
+def explained(error: Exception, file: Path | str = SOMEWHERE) -> Exception:
+    """The error as the engine should see it; `file` is named to whoever starts the server."""
     if not isinstance(error, apsw.Error):
         return error
-    return trouble(error, path) or error
+    return trouble(error, file) or error

@@ -28,11 +28,14 @@ class SqliteUpkeep:
         await self._db.check()
 
     async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
-        """The lock on the file is the lease: nobody else can be alive."""
+        """The lock on the file is the lease: nobody else can be alive, if it is still there."""
+        await self._db.look_at_the_file()
 
     async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
-        rows = await self._db.read(lambda tx: tx.rows("active_logs", node=node))
-        return tuple(Orphan(session_id=session_id, run_id=run_id) for session_id, run_id in rows)
+        return await self._active("active_logs", node)
+
+    async def owned(self, node: NodeId) -> Sequence[Orphan]:
+        return await self._active("owned_logs", node)
 
     async def waiting_sessions(self) -> Sequence[SessionId]:
         rows = await self._db.read(lambda tx: tx.rows("waiting_sessions"))
@@ -56,6 +59,10 @@ class SqliteUpkeep:
         for (stream,) in logs:
             await self._purge(stream)
         return len(logs)
+
+    async def _active(self, query: str, node: NodeId) -> Sequence[Orphan]:
+        rows = await self._db.read(lambda tx: tx.rows(query, node=node))
+        return tuple(Orphan(session_id=session_id, run_id=run_id) for session_id, run_id in rows)
 
     async def _fold(self, row: Row) -> int:
         session_id, message_id, first, last = row

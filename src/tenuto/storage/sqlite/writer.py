@@ -85,6 +85,8 @@ class Writer:
         self._closed = False
         self.failing = False
         """True from a write that failed to the next one that does not."""
+        self.refuses: str | None = None
+        """Why nothing may be written now: it would be lost. None: all is well."""
         self._thread = threading.Thread(target=self._serve, name="tenuto-writer", daemon=True)
         self._thread.start()
 
@@ -111,16 +113,35 @@ class Writer:
     def _check(self) -> None:
         if self._closed:
             raise StorageTrouble("the store is closed")
+        if self.refuses is not None:
+            raise StorageTrouble(self.refuses)
         if len(self._jobs) >= QUEUE_LIMIT:
-            raise StorageTrouble(f"the disk that holds {self._path} does not keep up")
+            raise StorageTrouble("the disk that holds the database does not keep up")
 
     def _serve(self) -> None:
         while jobs := self._jobs.take(GROUP_LIMIT, slow_beside_quick=BESIDE_APPENDS):
-            outcomes = self._write_group(jobs)
+            outcomes = self._outcomes(jobs)
             self._loop.call_soon_threadsafe(self._deliver, outcomes)
+            self._checkpoint()
+        self._drop_connection()
+
+    def _outcomes(self, jobs: Sequence[_Job]) -> list[_Outcome]:
+        try:
+            return self._write_group(jobs)
+        except Exception:
+            # A writer that dies would leave everyone waiting for ever.
+            log.exception("the writer stumbled")
+            self._transaction = None
+            trouble = StorageTrouble("the database could not be written")
+            return [_Outcome(job, trouble) for job in jobs]
+
+    def _checkpoint(self) -> None:
+        try:
             if self._transaction is not None:
                 self._checkpointer.between_groups(self._transaction)
-        self._drop_connection()
+        except Exception:
+            # What was written is safe; the WAL only stays longer for now.
+            log.exception("the checkpoint failed")
 
     def _write_group(self, jobs: Sequence[_Job]) -> list[_Outcome]:
         try:
@@ -128,7 +149,7 @@ class Writer:
         except Exception as error:  # noqa: BLE001  each caller gets the error of its own job
             self._recover(error)
             if len(jobs) == 1:
-                return [_Outcome(jobs[0], explained(error, self._path))]
+                return [_Outcome(jobs[0], explained(error))]
         return [outcome for job in jobs for outcome in self._write_group([job])]
 
     def _together(self, jobs: Sequence[_Job]) -> list[_Outcome]:

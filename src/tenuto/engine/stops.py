@@ -1,0 +1,148 @@
+"""Stops: a cancel is a mark in the store, and what runs here stops even if it cannot be stored."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, cast
+
+import anyio
+
+from tenuto.core import scheduler
+from tenuto.core.desk import Moment
+from tenuto.core.error import StorageTrouble
+from tenuto.core.run import Reason, Run
+from tenuto.core.scheduler import Cancelled
+from tenuto.core.value import NodeId, RunId, SessionId, Value
+from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.endings import Endings
+from tenuto.ports.clock import Clock
+from tenuto.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+SETTLE_SECONDS = 5.0
+RETRY_SECONDS = 0.5
+
+
+class CancelReceipt(Value):
+    cancelled: tuple[RunId, ...]
+    head: int
+    settled: bool
+    """False: something has not ended yet, or the cancel could not be stored yet."""
+
+
+class Stops:
+    def __init__(
+        self,
+        store: Store,
+        coordinator: Coordinator,
+        endings: Endings,
+        clock: Clock,
+        *,
+        node: NodeId,
+    ) -> None:
+        self._store = store
+        self._coordinator = coordinator
+        self._endings = endings
+        self._clock = clock
+        self._node = node
+        self._pending: dict[str, asyncio.Task[object]] = {}
+        """Marks that the store would not take yet, by the session or run that they cover."""
+
+    async def cancel_session(
+        self, session_id: SessionId, reason: Reason = Reason.USER
+    ) -> CancelReceipt:
+        """Cover everything accepted so far; answer when it has ended."""
+        try:
+            cancelled, head = await self._cover_session(session_id, reason, up_to=None)
+        except StorageTrouble as trouble:
+            log.warning("a cancel cannot be stored yet: %s", trouble)
+            return await self._cancel_session_unstored(session_id, reason)
+        return await self._receipt(session_id, cancelled, head)
+
+    async def cancel_run(self, run_id: RunId, reason: Reason = Reason.USER) -> Run:
+        """Cover one run; answer with it as it ended."""
+        run = await self._store.run(run_id)
+        if run.ended:
+            return run
+
+        async def cover() -> None:
+            await self._store.commit(
+                run.session_id,
+                lambda desk: scheduler.cancel_run(desk, run_id, reason, self._moment()),
+            )
+
+        try:
+            await cover()
+        except StorageTrouble as trouble:
+            log.warning("a cancel cannot be stored yet: %s", trouble)
+            self._coordinator.stop_now(run.session_id, reason, run_id=run_id)
+            await self._stored(run_id, cover)
+        return await self._endings.of(run_id, seconds=SETTLE_SECONDS)
+
+    async def close(self) -> None:
+        """Give up what could not be stored: the server is stopping."""
+        pending = list(self._pending.values())
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+
+    async def _cover_session(
+        self, session_id: SessionId, reason: Reason, *, up_to: int | None
+    ) -> tuple[Cancelled, int]:
+        return await self._store.commit(
+            session_id,
+            lambda desk: scheduler.cancel_session(desk, reason, self._moment(), up_to=up_to),
+        )
+
+    async def _receipt(
+        self, session_id: SessionId, cancelled: Cancelled, head: int
+    ) -> CancelReceipt:
+        settled = True
+        if cancelled.active is not None:
+            settled = (await self._endings.of(cancelled.active, seconds=SETTLE_SECONDS)).ended
+            head = (await self._store.session(session_id)).head
+        return CancelReceipt(cancelled=cancelled.runs, head=head, settled=settled)
+
+    async def _cancel_session_unstored(
+        self, session_id: SessionId, reason: Reason
+    ) -> CancelReceipt:
+        """Stop the work now; the mark follows as soon as the store takes it."""
+        self._coordinator.stop_now(session_id, reason)
+        session = await self._store.session(session_id)
+        control = await self._store.control(session_id)
+        # What is accepted once there is room again came after this cancel.
+        up_to = control.accept_count
+        stored = await self._stored(
+            session_id, lambda: self._cover_session(session_id, reason, up_to=up_to)
+        )
+        if stored is not None:
+            return await self._receipt(session_id, *stored)
+        active = () if session.active_run is None else (session.active_run,)
+        return CancelReceipt(cancelled=(*active, *control.queue), head=session.head, settled=False)
+
+    async def _stored(self, what: str, cover: Callable[[], Awaitable[T]]) -> T | None:
+        """What `cover` gave once it was stored; None if that takes long: then it goes on."""
+        task = self._pending.get(what)
+        if task is None:
+            task = asyncio.create_task(self._until_stored(what, cover), name=f"stop {what}")
+            self._pending[what] = task
+        done, _ = await asyncio.wait({task}, timeout=SETTLE_SECONDS)
+        return cast("T", task.result()) if done else None
+
+    async def _until_stored(self, what: str, cover: Callable[[], Awaitable[T]]) -> T:
+        self._coordinator.hold(what)
+        try:
+            while True:
+                try:
+                    return await cover()
+                except StorageTrouble:
+                    await anyio.sleep(RETRY_SECONDS)
+        finally:
+            del self._pending[what]
+            self._coordinator.let_go(what)
+
+    def _moment(self) -> Moment:
+        return Moment(now=self._clock.now(), node=self._node)

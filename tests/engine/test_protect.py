@@ -1,0 +1,146 @@
+"""A last write outlives whoever is told to go; upkeep outlives whatever it meets."""
+
+import asyncio
+
+import anyio
+import pytest
+
+from tenuto.core import scheduler
+from tenuto.core.run import RunStatus
+from tenuto.core.value import Instant, NodeId
+from tenuto.engine.driver import Active
+from tenuto.engine.engine import Switchboard
+from tenuto.engine.protect import finish
+from tenuto.engine.upkeep import keep_going
+from tests.engine.picky import PickyStore
+from tests.mutation.stage import Stage
+from tests.mutation.test_lane import RacyStore
+
+pytestmark = pytest.mark.anyio
+LIMIT_SECONDS = 15.0
+
+
+async def test_work_that_is_protected_ends_although_its_caller_is_cancelled_twice() -> None:
+    may_end, done = asyncio.Event(), False
+
+    async def work() -> str:
+        nonlocal done
+        await may_end.wait()
+        done = True
+        return "done"
+
+    caller = asyncio.create_task(finish(work(), seconds=LIMIT_SECONDS))
+    for _ in range(2):
+        await asyncio.sleep(0)
+        caller.cancel()
+    await asyncio.sleep(0)
+    may_end.set()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert done
+
+
+async def test_protected_work_that_does_not_end_is_given_up() -> None:
+    ended = asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    caller = asyncio.create_task(finish(work(), seconds=0.01))
+    await asyncio.sleep(0)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(LIMIT_SECONDS):
+            await caller
+    await asyncio.sleep(0)
+    assert ended.is_set()
+
+
+async def test_what_protected_work_gives_or_raises_comes_out() -> None:
+    async def give() -> str:
+        return "given"
+
+    async def fail() -> None:
+        raise ValueError("no")
+
+    assert await finish(give(), seconds=1.0) == "given"
+    with pytest.raises(ValueError, match="no"):
+        await finish(fail(), seconds=1.0)
+
+
+async def test_a_lane_that_is_cancelled_while_it_settles_still_writes_the_ending() -> None:
+    """As the product does it: `Task.cancel()`, which no scope of anyio's holds back."""
+    store = RacyStore(Switchboard())
+    stage = Stage(store, Switchboard())
+    life = await stage.session()
+    run = await life.accept("one")
+    started, _ = await store.commit(life.id, lambda desk: scheduler.start_next(desk, life.moment()))
+    store.held = asyncio.Event()
+    stage.worker.may_end.set()
+    lane = asyncio.create_task(stage.driver.drive(Active(started)))
+    await stage.worker.began.wait()
+    # Its work is done, and it waits for its words to be stored.
+    await anyio.wait_all_tasks_blocked()
+    lane.cancel()
+    await anyio.wait_all_tasks_blocked()
+    store.held.set()
+    with pytest.raises(asyncio.CancelledError):
+        await lane
+    assert (await store.run(run.id)).status is RunStatus.COMPLETED
+
+
+async def test_upkeep_that_dies_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tenuto.engine.upkeep.AGAIN_SECONDS", 0.0)
+    lives, thrice = 0, asyncio.Event()
+
+    async def work() -> None:
+        nonlocal lives
+        lives += 1
+        if lives == 3:
+            thrice.set()
+        if lives % 2:
+            raise KeyError("never thought of")
+
+    upkeep = asyncio.create_task(keep_going("work", work))
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await thrice.wait()
+    upkeep.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await upkeep
+
+
+class FaultyStore(PickyStore):
+    """Its heart stops for a moment in a way that nobody has a name for."""
+
+    def __init__(self, switchboard: Switchboard) -> None:
+        super().__init__(switchboard)
+        self.beats = 0
+        self.beaten_thrice = asyncio.Event()
+
+    async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
+        self.beats += 1
+        if self.beats == 3:
+            self.beaten_thrice.set()
+        if self.beats == 1:
+            raise KeyError("never thought of")
+        await super().heartbeat(node, until=until)
+
+
+async def test_the_rescuer_goes_on_after_a_round_that_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tenuto.engine.rescuer.ROUND_SECONDS", 0.0)
+    monkeypatch.setattr("tenuto.engine.rescuer.AGAIN_SECONDS", 0.0)
+    store = FaultyStore(Switchboard())
+    stage = Stage(store, Switchboard())
+    await stage.session()
+    watching = asyncio.create_task(stage.rescuer.watch())
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await store.beaten_thrice.wait()
+    assert not watching.done()
+    watching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await watching
