@@ -23,9 +23,9 @@ MUTANTS = (
         Edit("storage/sqlite/writer.py", "        transaction.commit()\n", TOLD_EARLY),
         Edit(
             "storage/sqlite/writer.py",
-            "outcomes = self._write_group(jobs)\n"
+            "outcomes = self._outcomes(jobs)\n"
             "            self._loop.call_soon_threadsafe(self._deliver, outcomes)",
-            "self._write_group(jobs)",
+            "self._outcomes(jobs)",
         ),
     ),
     mutant(

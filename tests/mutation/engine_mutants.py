@@ -174,7 +174,7 @@ MUTANTS = (
         "rescue api/persistence api/stuck",
         Edit(
             "engine/rescuer.py",
-            "return scheduler.settle(desk, fence, ending, message, self._moment())",
+            "return scheduler.settle(desk, fence, ending, answer, self._moment())",
             "return scheduler.settle(desk, fence, ending, None, self._moment())",
         ),
     ),

@@ -63,20 +63,19 @@ class Rescuer:
         pause = ROUND_SECONDS
         while True:
             await anyio.sleep(pause)
-            pause = ROUND_SECONDS
+            pause = AGAIN_SECONDS
             try:
                 await self.round()
                 self._coordinator.look_everywhere()
                 # Who accepted a prompt may be gone before it began, and its ring may be lost.
                 for session_id in await self._store.waiting_sessions():
                     self._coordinator.changed(session_id)
+                pause = ROUND_SECONDS
             except StorageTrouble as trouble:
                 log.warning("the rescuer cannot look, trying again: %s", trouble)
-                pause = AGAIN_SECONDS
             except Exception:
                 # Whatever it is, the lease must be kept: others would end what runs here.
                 log.exception("a round of the rescuer failed")
-                pause = AGAIN_SECONDS
 
     async def round(self) -> None:
         await self._store.heartbeat(self._node, until=self._clock.later(LEASE_SECONDS))
