@@ -29,6 +29,17 @@ async def test_a_run_whose_owner_is_gone_is_an_orphan(store: Store) -> None:
     assert list(await store.orphans(SUCCESSOR, now=LATER)) == []
 
 
+async def test_a_node_knows_which_runs_are_its_own(store: Store) -> None:
+    mine, other = await Life.begin(store, "mine"), await Life.begin(store, "other")
+    other.node = SUCCESSOR
+    for life in (mine, other):
+        await life.accept("hello")
+        await life.start()
+    assert list(await store.owned(NODE)) == [Orphan(session_id=mine.id, run_id=mine.fence.run_id)]
+    await mine.settle()
+    assert list(await store.owned(NODE)) == []
+
+
 async def test_a_heartbeat_makes_no_event_and_no_news(store: Store) -> None:
     life = await Life.begin(store)
     await life.turn("hello", "x")

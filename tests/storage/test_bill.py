@@ -8,6 +8,7 @@ import pytest
 from tenuto.core.run import Ending, Reason, RunStatus, Usage
 from tests.conformance.life import Life, make_workspace
 from tests.storage.conftest import opened
+from tests.storage.test_files import make_older
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +35,7 @@ async def test_an_older_file_gets_its_bill_from_its_runs(path: Path) -> None:
         await life.start()
         before = list(await store.spending(since=DAY))
     assert [(one.runs, one.input_tokens, one.cost_usd) for one in before] == [(3, 16, 0.75)]
+    make_older(path)
     connection = apsw.Connection(str(path))
     connection.execute("DROP TABLE usage")
     connection.execute(f"PRAGMA user_version = {BEFORE_THE_BILL}")

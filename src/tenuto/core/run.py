@@ -127,6 +127,12 @@ class InputFile(Value, tag_field="type", tag="file"):
 Input = str | list[InputText | InputFile]
 
 
+def files_of(given: Input) -> list[FileId]:
+    if isinstance(given, str):
+        return []
+    return [item.file_id for item in given if isinstance(item, InputFile)]
+
+
 MOST_TOKENS = 1 << 53
 """No sum goes past it: what JSON, JavaScript and every database hold exactly."""
 ERROR_CHARACTERS = 2000

@@ -269,7 +269,8 @@ class Library(Protocol):
 
     async def put_file(
         self, info: FileInfo, content: bytes, *, once: Once | None = None
-    ) -> FileInfo: ...
+    ) -> FileInfo:
+        """Store a file; it goes with the last session that speaks of it."""
 
     async def file(self, file_id: FileId) -> FileInfo: ...
 
@@ -337,8 +338,9 @@ class Upkeep(Protocol):
         events went away. The fold of a log stays the same."""
 
     async def purge(self, *, before: Instant) -> int:
-        """Remove what is left of sessions deleted before then, and forget requests (`Once`)
-        older than a day before then; return how many logs went away."""
+        """Remove what is left of sessions deleted before then, and what is older than a day
+        before then: requests (`Once`) and files that no session speaks of. Return how many logs
+        went away."""
 
 
 class Store(Log, Desks, Library, Comparisons, Bill, Upkeep, Protocol):

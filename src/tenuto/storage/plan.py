@@ -27,12 +27,12 @@ from tenuto.core.event import (
     Stored,
     store_as,
 )
-from tenuto.core.message import Message
+from tenuto.core.message import FilePart, Message
 from tenuto.core.projection import session_after
-from tenuto.core.run import Run
+from tenuto.core.run import Run, files_of
 from tenuto.core.session import Control, Session
 from tenuto.core.spending import Spending, spent
-from tenuto.core.value import ApprovalId, Instant, MessageId, RunId, Value
+from tenuto.core.value import ApprovalId, FileId, Instant, MessageId, RunId, Value
 
 
 class RunRow(Value):
@@ -76,6 +76,8 @@ class Plan(Value):
     approvals: tuple[ApprovalRow, ...]
     compactions: tuple[Compaction, ...]
     removed: tuple[MessageId, ...]
+    files: tuple[FileId, ...]
+    """That the session speaks of from now on."""
     spent: tuple[Spending, ...]
     """For the bill of its workspace."""
     deleted_at: Instant | None
@@ -107,6 +109,7 @@ def plan(
         approvals=tuple(planner.approvals.values()),
         compactions=tuple(planner.compactions),
         removed=tuple(planner.removed),
+        files=tuple(dict.fromkeys(planner.files)),
         spent=spent([e.run for e in events if isinstance(e, RunFinished)], revealed),
         deleted_at=planner.deleted_at,
     )
@@ -122,6 +125,7 @@ class _Planner:
         self.approvals: dict[ApprovalId, ApprovalRow] = {}
         self.compactions: list[Compaction] = []
         self.removed: list[MessageId] = []
+        self.files: list[FileId] = []
         self.deleted_at: Instant | None = None
         self._finished = {message.id: message for message in finished}
 
@@ -132,10 +136,15 @@ class _Planner:
         match event:
             case RunAccepted(run=run):
                 self.runs[run.id] = RunRow(run=run, accepted=self.head)
-            case RunStarted(run=run) | RunUpdated(run=run) | RunFinished(run=run):
+                self.files += files_of(run.input)
+            case RunUpdated(run=run):
+                self.put(run)
+                self.files += files_of(run.input)
+            case RunStarted(run=run) | RunFinished(run=run):
                 self.put(run)
             case MessageStarted(message=message):
                 self.messages[message.id] = MessageRow(message=message, started=self.head)
+                self.files += [p.file_id for p in message.parts if isinstance(p, FilePart)]
             case MessageFinished():
                 self._finish(event)
             case ApprovalRequested(approval=approval):

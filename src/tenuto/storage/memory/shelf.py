@@ -160,6 +160,8 @@ class State:
         self.shelves: dict[SessionId, Shelf] = {}
         self.workspaces: dict[WorkspaceId, Workspace] = {}
         self.files: dict[FileId, tuple[FileInfo, bytes]] = {}
+        self.uses: dict[FileId, set[SessionId]] = {}
+        """The sessions that speak of each file."""
         self.comparisons: dict[ComparisonId, Comparison] = {}
         self.answers: dict[str, Answer] = {}
         self.leases: dict[NodeId, Instant] = {}
@@ -221,5 +223,9 @@ class State:
         """A deleted session leaves its log, and nothing else."""
         del self.shelves[session.id]
         self.forget_answers(session.id)
+        for file_id in [one for one, users in self.uses.items() if session.id in users]:
+            self.uses[file_id].discard(session.id)
+            if not self.uses[file_id]:
+                self.files.pop(file_id, None)
         self.tape(session.workspace_id).forget(session.id)
         self.tape(session.id).deleted_at = at

@@ -167,6 +167,8 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryBill, MemoryUpkeep):
         shelf: Shelf = self._state.shelves[session.id]
         shelf.apply(planned)
         self._state.tape(session.id).extend(planned.stored)
+        for file_id in planned.files:
+            self._state.uses.setdefault(file_id, set()).add(session.id)
         if planned.deleted_at is not None:
             self._state.remove(session, planned.deleted_at)
         for spending in planned.spent:

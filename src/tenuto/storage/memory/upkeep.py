@@ -60,6 +60,11 @@ class MemoryUpkeep:
         self._state.answers = {
             key: answer for key, answer in self._state.answers.items() if answer.once.at >= too_old
         }
+        self._state.files = {
+            file_id: (info, content)
+            for file_id, (info, content) in self._state.files.items()
+            if self._state.uses.get(file_id) or info.created_at >= too_old
+        }
         gone: list[StreamId] = [
             stream
             for stream, tape in self._state.tapes.items()

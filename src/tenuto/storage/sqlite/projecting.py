@@ -89,6 +89,9 @@ def _write_rows(transaction: Transaction, plan: Plan, before: Session) -> None:
         transaction.run("delete_message", session_id=session.id, id=message_id)
         transaction.run("drop_compaction", session_id=session.id, message_id=message_id)
         search.leave(transaction, session.id, message_id)
+    for file_id in plan.files:
+        transaction.run("use_file", session_id=session.id, file_id=file_id)
+        transaction.run("keep_file", file_id=file_id)
     for run in plan.runs:
         _write_run(transaction, run)
     for message in plan.messages:
@@ -205,6 +208,8 @@ def _remove_session(transaction: Transaction, session: Session) -> None:
         transaction.run(f"delete_{table}", session_id=session.id)
     transaction.run("delete_answers", owner=session.id)
     transaction.run("delete_session", session_id=session.id)
+    for (file_id,) in transaction.rows("drop_uses", session_id=session.id):
+        transaction.run("delete_unused_file", file_id=file_id)
     workspace = session.workspace_id
     gone = transaction.rows("forget_in_workspace", session_id=session.id, stream=workspace)
     if gone:

@@ -336,14 +336,31 @@ DELETE FROM usage
 WHERE day = :day AND workspace_id = :workspace_id AND model = :model AND runs <= 0;
 
 -- name: usage_since
-SELECT day, model, SUM(runs), SUM(input_tokens), SUM(output_tokens), SUM(reasoning_tokens),
-    MIN(exact), SUM(cost_usd)
+-- An old version may have left numbers whose sum is too large for an integer.
+SELECT day, model, SUM(runs), SUM(MIN(input_tokens, 1 << 53)), SUM(MIN(output_tokens, 1 << 53)),
+    SUM(MIN(reasoning_tokens, 1 << 53)), MIN(exact), SUM(cost_usd)
 FROM usage
 WHERE day >= :since AND (:workspace_id IS NULL OR workspace_id = :workspace_id)
 GROUP BY day, model ORDER BY day, model;
 
 -- name: put_file
-INSERT INTO files (id, body, content) VALUES (:id, :body, :content);
+INSERT INTO files (id, body, content, unused_since) VALUES (:id, :body, :content, :now);
+
+-- name: use_file
+INSERT OR IGNORE INTO file_uses (session_id, file_id) VALUES (:session_id, :file_id);
+
+-- name: keep_file
+UPDATE files SET unused_since = NULL WHERE id = :file_id;
+
+-- name: drop_uses
+DELETE FROM file_uses WHERE session_id = :session_id RETURNING file_id;
+
+-- name: delete_unused_file
+DELETE FROM files WHERE id = :file_id
+    AND NOT EXISTS (SELECT 1 FROM file_uses WHERE file_id = :file_id);
+
+-- name: old_unused_file
+SELECT id FROM files INDEXED BY files_unused WHERE unused_since < :before LIMIT 1;
 
 -- name: file
 SELECT body FROM files WHERE id = :id;

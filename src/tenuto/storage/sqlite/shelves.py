@@ -88,6 +88,6 @@ def _delete_workspace(tx: Transaction, workspace_id: WorkspaceId) -> Written[Non
 def _put_file(
     tx: Transaction, info: FileInfo, content: bytes, once: Once | None
 ) -> Written[FileInfo]:
-    tx.run("put_file", id=info.id, body=encode(info), content=content)
+    tx.run("put_file", id=info.id, body=encode(info), content=content, now=info.created_at)
     remember(tx, once, None, info)
     return Written(result=info)

@@ -55,6 +55,9 @@ class SqliteUpkeep:
         too_old = forgotten_before(before)
         if await self._db.read(lambda tx: tx.row("old_answers", before=too_old)):
             await self._db.write(lambda tx: _forget_answers(tx, too_old))
+        while row := await self._db.read(lambda tx: tx.row("old_unused_file", before=too_old)):
+            # One at a time: each may be large, and the writer is not to be kept for long.
+            await self._delete_unused_file(row[0])
         logs = await self._db.read(lambda tx: tx.rows("deleted_logs", before=before))
         for (stream,) in logs:
             await self._purge(stream)
@@ -67,6 +70,14 @@ class SqliteUpkeep:
     async def _fold(self, row: Row) -> int:
         session_id, message_id, first, last = row
         return await self._db.write(lambda tx: _fold(tx, session_id, message_id, first, last))
+
+    async def _delete_unused_file(self, file_id: str) -> None:
+        def delete(tx: Transaction) -> Written[None]:
+            tx.run("delete_unused_file", file_id=file_id)
+            tx.run("keep_file", file_id=file_id)
+            return Written(result=None)
+
+        await self._db.write(delete)
 
     async def _purge(self, stream: str) -> None:
         while await self._db.write(lambda tx: _purge_some(tx, stream)):

@@ -1,0 +1,82 @@
+"""A file goes with the last session that speaks of it; one that nobody uses goes after a day."""
+
+import pytest
+
+from tenuto.core.error import NotFound
+from tenuto.core.file import FileInfo
+from tenuto.core.run import InputFile, InputText
+from tenuto.core.value import FileId, Instant
+from tenuto.ports.store import Store
+from tests.conformance.life import START, Life, fork_of, new_session
+
+pytestmark = pytest.mark.anyio
+PICTURE = FileId("fil_picture")
+NEXT_DAY = Instant("2030-01-02T00:00:01.000Z")
+DAY_AFTER = Instant("2030-01-03T00:00:01.000Z")
+
+
+async def upload(store: Store, name: FileId = PICTURE) -> FileInfo:
+    info = FileInfo(id=name, name="a.png", media_type="image/png", size=3, created_at=START)
+    return await store.put_file(info, b"abc")
+
+
+async def is_there(store: Store, file_id: FileId = PICTURE) -> bool:
+    try:
+        return await store.file_content(file_id) == b"abc"
+    except NotFound:
+        return False
+
+
+async def speak_of(life: Life, file_id: FileId = PICTURE) -> None:
+    given = [InputText(text="look"), InputFile(file_id=file_id)]
+    await life.accept(given)  # type: ignore[arg-type]
+
+
+async def test_a_file_goes_with_its_session(store: Store) -> None:
+    await upload(store)
+    life = await Life.begin(store)
+    await speak_of(life)
+    await life.delete()
+    assert not await is_there(store)
+    with pytest.raises(NotFound):
+        await store.file(PICTURE)
+
+
+async def test_a_file_of_two_sessions_goes_with_the_second(store: Store) -> None:
+    await upload(store)
+    first, second = await Life.begin(store, "one"), await Life.begin(store, "two")
+    for life in (first, second):
+        await speak_of(life)
+    await first.delete()
+    assert await is_there(store)
+    await second.delete()
+    assert not await is_there(store)
+
+
+async def test_a_copied_message_keeps_its_file(store: Store) -> None:
+    await upload(store)
+    life = await Life.begin(store)
+    await speak_of(life)
+    await life.start()
+    await life.settle()
+    other = new_session("copy")
+    messages = (await store.snapshot(life.id)).messages
+    await store.create_session(other, *fork_of(messages, other.id))
+    copy = Life(store, other.id)
+    await life.delete()
+    assert await is_there(store)
+    await copy.delete()
+    assert not await is_there(store)
+
+
+async def test_a_file_that_no_session_speaks_of_goes_after_a_day(store: Store) -> None:
+    await upload(store)
+    await upload(store, FileId("fil_used"))
+    life = await Life.begin(store)
+    await speak_of(life, FileId("fil_used"))
+    await store.purge(before=Instant("2030-01-01T23:00:00.000Z"))
+    assert await is_there(store)
+    await store.purge(before=NEXT_DAY)
+    assert not await is_there(store)
+    await store.purge(before=DAY_AFTER)
+    assert await is_there(store, FileId("fil_used"))
