@@ -39,6 +39,7 @@ from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
 from tenuto.engine.librarian import Librarian
+from tenuto.engine.panes import Panes
 from tenuto.engine.referee import Referee
 from tenuto.engine.rescuer import Rescuer
 from tenuto.engine.steward import Steward
@@ -202,6 +203,7 @@ def build(
     services = Services(
         engine=engine,
         referee=Referee(store, models, clock, ids, node=node),
+        panes=Panes(store, engine.inbox),
         store=store,
         models=models,
         steward=steward,

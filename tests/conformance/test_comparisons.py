@@ -62,6 +62,7 @@ async def vote(
         ComparisonId(comparison_id),
         lambda comparison, desks: judging.vote(comparison, desks, winner, moment),
         once=once,
+        answer=Comparison,
     )
 
 
@@ -231,7 +232,7 @@ async def test_a_verdict_that_raises_stores_nothing(store: Store) -> None:
         await vote(store, "cmp_no")
 
 
-def _refuse(comparison: Comparison, desks: object) -> Verdict:
+def _refuse(comparison: Comparison, desks: object) -> Verdict[Comparison]:
     raise NotFound("not today")
 
 

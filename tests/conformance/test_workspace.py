@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from tenuto.core.error import NotFound, SessionBusy
 from tenuto.core.event import SessionCreated
 from tenuto.core.file import FileInfo
+from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import FileId, StreamId, WorkspaceId
 from tenuto.ports.store import Store
 from tests.conformance.life import START, Life, make_workspace, whole_log
@@ -84,3 +85,29 @@ async def test_a_file_comes_back_as_it_was_given(store: Store) -> None:
     for missing in (store.file(FileId("fil_b")), store.file_content(FileId("fil_b"))):
         with pytest.raises(NotFound):
             await missing
+
+
+async def test_a_workspaces_snapshot_has_all_that_runs_or_waits_in_it_and_nothing_of_others(
+    store: Store,
+) -> None:
+    other = await make_workspace(store, "wsp_other")
+    here = [await Life.begin(store, f"here{n}") for n in range(3)]
+    there = await Life.begin(store, "there", workspace_id=other.id)
+    for life in (*here, there):
+        await life.accept("one")
+        await life.start()
+        await life.accept("two")
+    await here[0].settle()
+    found = await store.workspace_snapshot(DEFAULT_WORKSPACE, most_sessions=2, most_runs=100)
+    assert found.workspace.id == DEFAULT_WORKSPACE
+    assert len(found.sessions) == 2
+    assert found.next is not None
+    told = [(run.session_id, run.status, run.input) for run in found.runs]
+    assert {session_id for session_id, _, _ in told} == {life.id for life in here}
+    assert [status for _, status, _ in told] == ["running"] * 2 + ["queued"] * 3
+    log = await store.read(StreamId(DEFAULT_WORKSPACE), after=0, limit=1000)
+    assert found.head == log.head
+    few = await store.workspace_snapshot(DEFAULT_WORKSPACE, most_sessions=9, most_runs=3)
+    assert [run.status for run in few.runs] == ["running", "running", "queued"]
+    with pytest.raises(NotFound):
+        await store.workspace_snapshot(WorkspaceId("wsp_no"), most_sessions=1, most_runs=1)

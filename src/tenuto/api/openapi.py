@@ -11,7 +11,7 @@ from tenuto.api.endpoint import EVENTS, Endpoint
 from tenuto.api.errors import STATUS, Problem
 from tenuto.core.event import Event
 
-OF_EVERY_CALL = ("unauthorized", "forbidden", "internal")
+OF_EVERY_CALL = ("unauthorized", "forbidden", "internal", "storage_unavailable")
 REF = "#/components/schemas/{name}"
 MEANING = {
     "after": "The last `seq` seen, or `now` for a snapshot first.",

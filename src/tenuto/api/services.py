@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from tenuto.api.metrics import Metrics
 from tenuto.core.value import Instant, Value
 from tenuto.engine.engine import Engine
+from tenuto.engine.panes import Panes
 from tenuto.engine.referee import Referee
 from tenuto.engine.steward import Steward
 from tenuto.ports.clock import Clock, Ids
@@ -21,6 +22,7 @@ class BodyLimits(Value):
 class Services:
     engine: Engine
     referee: Referee
+    panes: Panes
     store: Store
     models: Models
     steward: Steward

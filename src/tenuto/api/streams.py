@@ -4,12 +4,14 @@ from functools import partial
 
 from tenuto.api.call import Call
 from tenuto.api.sse import Batches, snapshot_frame
-from tenuto.core.run import RunStatus
 from tenuto.core.value import RunId, SessionId, StreamId, Value, WorkspaceId
 from tenuto.engine.tailer import Frame
-from tenuto.ports.store import RunQuery, SessionQuery, Snapshot
+from tenuto.ports.store import Snapshot
 
 NO_CURSOR = 0
+MOST_SESSIONS = 200
+MOST_RUNS = 5_000
+"""Of a workspace's snapshot: what waits past it is told when it starts."""
 
 
 class Place(Value):
@@ -109,19 +111,17 @@ class Viewing:
         return after if after <= head else None
 
     async def _workspace_snapshot(self, workspace_id: WorkspaceId) -> tuple[bytes, int]:
-        # One read for the sessions and the cursor: an event is told here or comes after, never both.
-        page = await self._store.sessions(SessionQuery(workspace_id=workspace_id, limit=200))
-        ids = {session.id for session in page.sessions}
-        running = await self._store.runs(RunQuery(status=RunStatus.RUNNING, limit=200))
-        queued = await self._store.runs(RunQuery(status=RunStatus.QUEUED, limit=200))
-        head = page.head or 0
+        # One read: an event is told here or comes after, never both.
+        found = await self._store.workspace_snapshot(
+            workspace_id, most_sessions=MOST_SESSIONS, most_runs=MOST_RUNS
+        )
         data: dict[str, object] = {
-            "workspace": await self._store.workspace(workspace_id),
-            "sessions": page.sessions,
-            "next": page.next,
-            "runs": [r for r in (*running.runs, *queued.runs) if r.session_id in ids],
+            "workspace": found.workspace,
+            "sessions": found.sessions,
+            "next": found.next,
+            "runs": found.runs,
         }
-        return snapshot_frame(head, data), head
+        return snapshot_frame(found.head, data), found.head
 
 
 def _session_frame(snapshot: Snapshot) -> tuple[bytes, int]:

@@ -5,7 +5,7 @@ Each pane is a session. A comparison is kept with all its models; `shown` is the
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from msgspec.structs import replace
 
@@ -85,11 +85,16 @@ class ShownComparison(Value):
     panes: tuple[ShownPane, ...]
 
 
-class Verdict(Value):
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Verdict(Value, Generic[T_co]):
     """A comparison after a decision about it, and what that changes in its panes' sessions."""
 
     comparison: Comparison
-    changes: dict[SessionId, Change[None]]
+    changes: dict[SessionId, Change[Any]]
+    result: T_co
+    """What to tell the caller."""
 
 
 def shown(comparison: Comparison, sessions: Sequence[Session]) -> ShownComparison:
@@ -141,15 +146,17 @@ def pane_session(comparison: Comparison, index: int) -> tuple[Session, Control]:
 
 def vote(
     comparison: Comparison, desks: Mapping[SessionId, Desk], winner: Winner, moment: Moment
-) -> Verdict:
+) -> Verdict[Comparison]:
     """Take the one vote, and lift every pane's veil with it."""
     if comparison.vote is not None:
         raise AlreadyAnswered(f"comparison {comparison.id} has been voted on")
     among = tuple(n for n, pane in enumerate(comparison.panes) if pane.session_id in desks)
     if isinstance(winner, int) and winner not in among:
         raise InvalidInput(f"winner: comparison {comparison.id} has no pane {winner} to vote for")
+    voted = replace(comparison, vote=Vote(winner=winner, among=among, at=moment.now))
     return Verdict(
-        comparison=replace(comparison, vote=Vote(winner=winner, among=among, at=moment.now)),
+        comparison=voted,
+        result=voted,
         changes={
             session_id: _reveal(desk, desk.session.comparison, moment)
             for session_id, desk in desks.items()
@@ -160,7 +167,7 @@ def vote(
 
 def keep(
     comparison: Comparison, desks: Mapping[SessionId, Desk], index: int, moment: Moment
-) -> Verdict:
+) -> Verdict[Comparison]:
     """Make a pane's session one of its own. Keeping it again changes nothing."""
     if not 0 <= index < len(comparison.panes):
         raise InvalidInput(f"index: comparison {comparison.id} has no pane {index}")
@@ -171,9 +178,9 @@ def keep(
     if desk is None:
         raise NotFound(f"pane {LABELS[index]} was deleted")
     if desk.session.comparison is None:
-        return Verdict(comparison=comparison, changes={})
+        return Verdict(comparison=comparison, changes={}, result=comparison)
     change = _update(desk, {"comparison": None}, moment)
-    return Verdict(comparison=comparison, changes={session_id: change})
+    return Verdict(comparison=comparison, changes={session_id: change}, result=comparison)
 
 
 def _reveal(desk: Desk, pane: PaneOf, moment: Moment) -> Change[None]:

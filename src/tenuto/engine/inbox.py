@@ -100,10 +100,31 @@ class Inbox:
         log.info("run accepted", extra={"run_id": run.id, "session_id": session_id})
         return run
 
-    async def check(self, session_id: SessionId, draft: Draft) -> None:
-        """Raise what accepting this prompt would raise now; store nothing."""
+    async def prepared(self, session_id: SessionId, draft: Draft) -> Prompt:
+        """The prompt that this becomes, checked; nothing is stored."""
         self._must_be_open()
-        await self._checked_prompt(session_id, draft)
+        return await self._checked_prompt(session_id, draft)
+
+    async def last_again(
+        self,
+        session_id: SessionId,
+        on_disconnect: OnDisconnect,
+        *,
+        model: str | None = None,
+    ) -> tuple[MessageId, Prompt]:
+        """The last user message and the prompt that asks it again."""
+        self._must_be_open()
+        try:
+            message = await self._store.user_message(session_id, None)
+        except NotFound:
+            raise NothingToUndo(f"session {session_id} has no message to ask again") from None
+        draft = Draft(
+            input=parts_input(message),
+            model=model,
+            mode=await self._mode_of(message),
+            on_disconnect=on_disconnect,
+        )
+        return message.id, await self._checked_prompt(session_id, draft)
 
     async def retry(
         self,
@@ -209,20 +230,10 @@ class Inbox:
         on_disconnect: OnDisconnect,
         once: Once | None,
     ) -> Run:
-        try:
-            message = await self._store.user_message(session_id, None)
-        except NotFound:
-            raise NothingToUndo(f"session {session_id} has no message to ask again") from None
-        draft = Draft(
-            input=parts_input(message),
-            model=model,
-            mode=await self._mode_of(message),
-            on_disconnect=on_disconnect,
-        )
-        prompt = await self._checked_prompt(session_id, draft)
+        message_id, prompt = await self.last_again(session_id, on_disconnect, model=model)
         run, _ = await self._store.commit(
             session_id,
-            lambda desk: editing.ask_again(desk, message.id, prompt, self.moment),
+            lambda desk: editing.ask_again(desk, message_id, prompt, self.moment),
             sight=Sight.HISTORY,
             once=once,
             answer=Run,

@@ -98,6 +98,7 @@ class Referee:
             comparison_id,
             lambda comparison, desks: judging.vote(comparison, desks, winner, self._moment()),
             once=once,
+            answer=Comparison,
         )
         log.info("comparison voted", extra={"comparison_id": comparison_id})
         return await self._shown(voted)

@@ -105,6 +105,19 @@ class Snapshot(Value):
     """Whether there are messages before these."""
 
 
+class WorkspaceSnapshot(Value):
+    """A workspace as it was at one point of its log."""
+
+    workspace: Workspace
+    sessions: tuple[Session, ...]
+    """The newest that are not archived."""
+    next: str | None
+    runs: tuple[Run, ...]
+    """All that run or wait in its sessions, those that run first; no panes of comparisons."""
+    head: int
+    """That point."""
+
+
 class MessagePage(Value):
     """The newest messages, or those before one of them, oldest first."""
 
@@ -142,8 +155,8 @@ class ComparedPage(Value):
     next: str | None
 
 
-Judge = Callable[[Comparison, Mapping[SessionId, Desk]], Verdict]
-"""Decides about a comparison, seeing the desks (with all runs) of its panes that are there."""
+Judge = Callable[[Comparison, Mapping[SessionId, Desk]], Verdict[T]]
+"""Decides about a comparison, seeing the desks of its panes that are there."""
 
 
 class Orphan(Value):
@@ -226,6 +239,11 @@ class Library(Protocol):
     ) -> Snapshot:
         """The session and its transcript, at one point; if bounded, only its newest messages."""
 
+    async def workspace_snapshot(
+        self, workspace_id: WorkspaceId, *, most_sessions: int, most_runs: int
+    ) -> WorkspaceSnapshot:
+        """What a viewer of the workspace's log begins with, at one point."""
+
     async def messages(
         self, session_id: SessionId, *, limit: int, before: MessageId | None
     ) -> MessagePage:
@@ -303,10 +321,16 @@ class Comparisons(Protocol):
         """All that were voted on, oldest first."""
 
     async def judge(
-        self, comparison_id: ComparisonId, decide: Judge, *, once: Once | None = None
-    ) -> Comparison:
+        self,
+        comparison_id: ComparisonId,
+        decide: Judge[T],
+        *,
+        sight: Sight = Sight.RUNS,
+        once: Once | None = None,
+        answer: type[T] | None = None,
+    ) -> T:
         """Decide about a comparison and store the verdict, in its panes' sessions too, all or
-        nothing. What `decide` raises comes out; `once` is as for `Desks.commit`."""
+        nothing. What `decide` raises comes out; the options are as for `Desks.commit`."""
 
     async def forget_comparison(self, comparison_id: ComparisonId) -> None:
         """Remove a comparison. SessionBusy if it still has a pane that is not kept."""

@@ -73,6 +73,16 @@ async def test_what_could_hold_a_script_is_only_saved(house: House, media_type: 
     assert "sandbox" in answer.headers["Content-Security-Policy"]
 
 
+async def test_a_file_is_gone_with_the_last_session_that_spoke_of_it(house: House) -> None:
+    info = await uploaded(house.api, PNG, "x.png", "image/png")
+    one, two = await house.session(), await house.session()
+    for session_id in (one, two):
+        await house.prompt(session_id, with_file(info))
+    for session_id, status in ((one, 200), (two, 404)):
+        assert (await house.api.call("DELETE", f"/api/sessions/{session_id}")).status == 204
+        assert (await fetched(house, f"/api/files/{info['id']}")).status == status
+
+
 async def test_a_file_is_given_only_to_who_is_known(house: House) -> None:
     info = await uploaded(house.api, PNG, "x.png", "image/png")
     assert (await fetched(house, f"/api/files/{info['id']}", known=False)).status == 401

@@ -200,3 +200,20 @@ async def test_a_model_that_is_gone_stops_the_prompt_before_anyone_is_asked(hous
     assert not any(model.removeprefix("openai/") in detail.split() for model in MODELS)
     for pane in made["panes"]:
         assert await house.messages(pane["session_id"]) == []
+
+
+async def test_asking_all_again_while_one_is_busy_changes_none(
+    house: House, comparison: Json
+) -> None:
+    panes = [pane["session_id"] for pane in comparison["panes"]]
+    async with attached(house, comparison, input="hi") as stream:
+        for exchange in (await asked(house)).values():
+            await exchange.say("First.")
+        await stream.to_the_end()
+    answer = await house.api.post(f"/api/sessions/{panes[2]}/runs", {"input": "more"})
+    busy = await house.request()
+    before = [await read_log(house.api, pane) for pane in panes[:2]]
+    refused(await house.api.post(path_of(comparison), {}), 409, "session_busy")
+    assert [await read_log(house.api, pane) for pane in panes[:2]] == before
+    await busy.say("Yes.")
+    assert (await house.ended(answer.body["id"]))["status"] == "completed"

@@ -3,12 +3,11 @@
 A browser opens six connections to a host: eight panes cannot have one each.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated
 
 import anyio
 from msgspec import Meta
-from msgspec.structs import replace
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
@@ -16,11 +15,9 @@ from tenuto.api.endpoint import Endpoint
 from tenuto.api.many import ManyRuns
 from tenuto.api.streams import Viewing
 from tenuto.core.comparison import PaneState, ShownComparison, ShownPane
-from tenuto.core.error import InvalidInput, ModelNotFound, TenutoError
+from tenuto.core.error import InvalidInput
 from tenuto.core.run import Input, OnDisconnect, Reason, Run
 from tenuto.core.value import ComparisonId, StreamId, Value
-from tenuto.engine.inbox import Draft
-from tenuto.ports.store import Once
 
 
 class PanesPrompt(Value, forbid_unknown_fields=True):
@@ -40,11 +37,19 @@ class PaneRuns(Value):
 async def prompt(call: Call) -> ASGIApp:
     body = await call.body(PanesPrompt)
     once = await call.once()
-    comparison = await call.to.referee.read(ComparisonId(call.path("id")))
-    known = await _answered(call, comparison, once)
-    runs = await _accept(call, body, _chosen(comparison, body.panes, known), known, once)
+    comparison_id = ComparisonId(call.path("id"))
+    runs = await call.to.store.answered(once, tuple[Run, ...])
+    if runs is None:
+        comparison = await call.to.referee.read(comparison_id)
+        runs = await call.to.panes.prompt(
+            comparison_id,
+            _chosen(comparison, body.panes),
+            body.input,
+            on_disconnect=body.on_disconnect,
+            once=once,
+        )
     if not call.wants_events():
-        return answer(PaneRuns(runs=tuple(runs)), status=202)
+        return answer(PaneRuns(runs=runs), status=202)
 
     async def cancel() -> None:
         await _cancel(call, runs)
@@ -54,69 +59,13 @@ async def prompt(call: Call) -> ASGIApp:
     return ManyRuns(logs, call.to.engine.tailer, on_left=cancel if attached else None)
 
 
-async def _answered(
-    call: Call, comparison: ShownComparison, once: Once | None
-) -> Mapping[int, Run]:
-    """What this very request was answered before, by the panes' indexes."""
-    there = [pane for pane in comparison.panes if pane.state is not PaneState.DELETED]
-    runs = {pane.index: await call.to.store.answered(_own(once, pane), Run) for pane in there}
-    return {index: run for index, run in runs.items() if run is not None}
-
-
-def _own(once: Once | None, pane: ShownPane) -> Once | None:
-    return once and replace(once, key=f"{once.key} {pane.label}")
-
-
-def _chosen(
-    comparison: ShownComparison, indexes: tuple[int, ...] | None, known: Mapping[int, Run]
-) -> list[ShownPane]:
-    there = {
-        pane.index: pane
-        for pane in comparison.panes
-        if pane.state is PaneState.OPEN or pane.index in known
-    }
+def _chosen(comparison: ShownComparison, indexes: tuple[int, ...] | None) -> list[ShownPane]:
+    there = {pane.index: pane for pane in comparison.panes if pane.state is PaneState.OPEN}
     if indexes is None:
         indexes = tuple(there)
     if not indexes or len(set(indexes)) < len(indexes) or not there.keys() >= set(indexes):
         raise InvalidInput("panes: name open panes of this comparison, each once")
     return [there[index] for index in indexes]
-
-
-async def _accept(
-    call: Call,
-    body: PanesPrompt,
-    panes: Sequence[ShownPane],
-    known: Mapping[int, Run],
-    once: Once | None,
-) -> list[Run]:
-    """All of them or none: nothing is asked anywhere before every pane could be asked."""
-    inbox = call.to.engine.inbox
-    runs = dict(known)
-    new = [pane for pane in panes if pane.index not in known]
-    try:
-        if body.input is not None:
-            draft = Draft(input=body.input, on_disconnect=body.on_disconnect)
-            for pane in new:
-                await _check(call, pane, draft)
-        for pane in new:
-            own = _own(once, pane)
-            if body.input is not None:
-                runs[pane.index] = await inbox.accept(pane.session_id, draft, once=own)
-            else:
-                runs[pane.index] = await inbox.retry(
-                    pane.session_id, model=None, on_disconnect=body.on_disconnect, once=own
-                )
-    except TenutoError:
-        await _cancel(call, list(runs.values()))
-        raise
-    return [runs[pane.index] for pane in panes]
-
-
-async def _check(call: Call, pane: ShownPane, draft: Draft) -> None:
-    try:
-        await call.to.engine.inbox.check(pane.session_id, draft)
-    except ModelNotFound:
-        raise ModelNotFound(f"the model of pane {pane.label} cannot be asked now") from None
 
 
 async def _cancel(call: Call, runs: Sequence[Run]) -> None:

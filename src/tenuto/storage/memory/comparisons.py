@@ -1,7 +1,7 @@
 """Comparisons in a memory store."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from anyio.lowlevel import checkpoint
 
@@ -9,12 +9,14 @@ from tenuto.core.comparison import Comparison, pane_session
 from tenuto.core.desk import Sight
 from tenuto.core.error import SessionBusy
 from tenuto.core.session import Session
-from tenuto.core.value import ComparisonId
+from tenuto.core.value import ComparisonId, SessionId
 from tenuto.ports.store import Compared, ComparedPage, ComparisonQuery, Judge, Once
 from tenuto.storage.cursor import comparison_cursor, place
 from tenuto.storage.memory.shelf import State
 from tenuto.storage.once import Answer
 from tenuto.storage.plan import Plan, plan
+
+T = TypeVar("T")
 
 
 class MemoryComparisons:
@@ -23,6 +25,7 @@ class MemoryComparisons:
     _remember: Callable[[Once | None, str | None, Any], None]
     _create: Callable[[Session, Plan], Session]
     _apply: Callable[[Plan], None]
+    _changed: Callable[[SessionId], None]
 
     async def create_comparison(
         self, comparison: Comparison, *, once: Once | None = None
@@ -69,15 +72,22 @@ class MemoryComparisons:
         return tuple(comparison for _, _, comparison in sorted(found, key=lambda one: one[:2]))
 
     async def judge(
-        self, comparison_id: ComparisonId, decide: Judge, *, once: Once | None = None
-    ) -> Comparison:
+        self,
+        comparison_id: ComparisonId,
+        decide: Judge[T],
+        *,
+        sight: Sight = Sight.RUNS,
+        once: Once | None = None,
+        answer: type[T] | None = None,
+    ) -> T:
         await checkpoint()
         known = self._known(once)
         if once is not None and known is not None:
-            return _again(known, once)
+            again: T = known.again(once, answer)
+            return again
         comparison = self._state.comparison(comparison_id)
         desks = {
-            session.id: self._state.shelf(session.id).desk(Sight.RUNS, head=session.head)
+            session.id: self._state.shelf(session.id).desk(sight, head=session.head)
             for session in self._compared(comparison).sessions
         }
         verdict = decide(comparison, desks)
@@ -86,11 +96,13 @@ class MemoryComparisons:
             for id, c in verdict.changes.items()
         ]
         self._state.comparisons[comparison_id] = verdict.comparison
-        self._remember(once, comparison_id, verdict.comparison)
+        self._remember(once, comparison_id, verdict.result)
         for planned in plans:
             self._apply(planned)
+        for session_id in verdict.changes:
+            self._changed(session_id)
         await checkpoint()
-        return verdict.comparison
+        return verdict.result
 
     async def forget_comparison(self, comparison_id: ComparisonId) -> None:
         await checkpoint()

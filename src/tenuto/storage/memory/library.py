@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tenuto.core.approval import Approval
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
-from tenuto.core.run import Run
+from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
 from tenuto.core.value import (
     ApprovalId,
@@ -25,6 +25,7 @@ from tenuto.ports.store import (
     SessionPage,
     SessionQuery,
     Snapshot,
+    WorkspaceSnapshot,
 )
 from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
 from tenuto.storage.memory.search import matches
@@ -84,6 +85,26 @@ class MemoryLibrary:
                 for one in shelf.compactions
             ),
             more=first > 0,
+        )
+
+    async def workspace_snapshot(
+        self, workspace_id: WorkspaceId, *, most_sessions: int, most_runs: int
+    ) -> WorkspaceSnapshot:
+        workspace = self._state.workspace(workspace_id)
+        page = await self.sessions(SessionQuery(workspace_id=workspace_id, limit=most_sessions))
+        here = [
+            shelf
+            for shelf in self._state.shelves.values()
+            if shelf.session.workspace_id == workspace_id and shelf.session.comparison is None
+        ]
+        runs = [run for shelf in here for run in shelf.runs.values() if not run.ended]
+        runs.sort(key=lambda run: (run.status is RunStatus.QUEUED, run.accepted_at, run.id))
+        return WorkspaceSnapshot(
+            workspace=workspace,
+            sessions=page.sessions,
+            next=page.next,
+            runs=tuple(runs[:most_runs]),
+            head=page.head or 0,
         )
 
     async def messages(

@@ -153,8 +153,7 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryBill, MemoryUpkeep):
         self._remember(once, session_id, change.result)
         if change.events or change.control != desk.control:
             self._apply(planned)
-            for sink in self._sinks:
-                sink.changed(session_id)
+            self._changed(session_id)
         return change.result
 
     def _create(self, session: Session, planned: Plan) -> Session:
@@ -176,6 +175,10 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryBill, MemoryUpkeep):
         shared = self._state.tape(session.workspace_id).append(planned.shared)
         self._tell(StreamId(session.id), planned.stored)
         self._tell(StreamId(session.workspace_id), shared)
+
+    def _changed(self, session_id: SessionId) -> None:
+        for sink in self._sinks:
+            sink.changed(session_id)
 
     def _tell(self, stream: StreamId, stored: tuple[Stored, ...]) -> None:
         if stored:

@@ -1,6 +1,7 @@
 """Comparisons, and the sessions of their panes."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from tenuto.core.comparison import Comparison, pane_session
 from tenuto.core.desk import Sight
@@ -24,6 +25,8 @@ from tenuto.storage.sqlite.rows import decode, desk, encode, session_of
 from tenuto.storage.sqlite.transaction import Row, Transaction
 from tenuto.storage.sqlite.writer import Written
 
+T = TypeVar("T")
+
 
 class SqliteComparisons:
     _db: Database
@@ -46,11 +49,17 @@ class SqliteComparisons:
         return tuple(decode(body, Comparison) for (body,) in rows)
 
     async def judge(
-        self, comparison_id: ComparisonId, decide: Judge, *, once: Once | None = None
-    ) -> Comparison:
+        self,
+        comparison_id: ComparisonId,
+        decide: Judge[T],
+        *,
+        sight: Sight = Sight.RUNS,
+        once: Once | None = None,
+        answer: type[T] | None = None,
+    ) -> T:
         return await self._db.write(
             lambda tx: at_most_once(
-                tx, once, Comparison, lambda: _judge(tx, comparison_id, decide, once)
+                tx, once, answer, lambda: _judge(tx, comparison_id, decide, sight, once)
             )
         )
 
@@ -76,10 +85,14 @@ def _create(tx: Transaction, comparison: Comparison, once: Once | None) -> Writt
 
 
 def _judge(
-    tx: Transaction, comparison_id: ComparisonId, decide: Judge, once: Once | None
-) -> Written[Comparison]:
+    tx: Transaction,
+    comparison_id: ComparisonId,
+    decide: Judge[T],
+    sight: Sight,
+    once: Once | None,
+) -> Written[T]:
     before = _compared(tx, _comparison(tx, comparison_id))
-    desks = {session.id: desk(tx, session.id, Sight.RUNS) for session in before.sessions}
+    desks = {session.id: desk(tx, session.id, sight) for session in before.sessions}
     verdict = decide(before.comparison, desks)
     after = verdict.comparison
     voted_at = after.vote.at if after.vote else None
@@ -88,8 +101,8 @@ def _judge(
     for session_id, change in verdict.changes.items():
         laid = desks[session_id]
         logs += write_plan(tx, planned_for(laid, change), before=laid.session)
-    remember(tx, once, after.id, after)
-    return Written(result=after, logs=logs)
+    remember(tx, once, after.id, verdict.result)
+    return Written(result=verdict.result, logs=logs, changed=tuple(verdict.changes))
 
 
 def _forget(tx: Transaction, comparison_id: ComparisonId) -> Written[None]:

@@ -83,7 +83,7 @@ class SqliteDesks:
 
 
 def at_most_once(
-    tx: Transaction, once: Once | None, kind: type[T], work: Callable[[], Written[T]]
+    tx: Transaction, once: Once | None, kind: type[T] | None, work: Callable[[], Written[T]]
 ) -> Written[T]:
     """The first result of this request, or this one if there is none yet."""
     known = answered(tx, once)
@@ -152,7 +152,7 @@ def _commit(
     logs = write_plan(tx, planned, before=laid.session)
     if planned.deleted_at is None:
         remember(tx, once, session_id, change.result)
-    return Written(result=result, logs=logs, changed=session_id)
+    return Written(result=result, logs=logs, changed=(session_id,))
 
 
 def planned_for(laid: Desk, change: Change[Any]) -> Plan:

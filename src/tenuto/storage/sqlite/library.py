@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from tenuto.core.approval import Approval
 from tenuto.core.message import Message
 from tenuto.core.run import Run
-from tenuto.core.session import Control, Session
-from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
+from tenuto.core.session import Control, Session, Workspace
+from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId, WorkspaceId
 from tenuto.ports.store import (
     Background,
     Compaction,
@@ -16,6 +16,7 @@ from tenuto.ports.store import (
     SessionPage,
     SessionQuery,
     Snapshot,
+    WorkspaceSnapshot,
 )
 from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
 from tenuto.storage.missing import no_such, no_user_message
@@ -52,14 +53,26 @@ class SqliteLibrary:
         return await self._db.read(lambda tx: folder(tx, session_id).control)
 
     async def sessions(self, query: SessionQuery) -> SessionPage:
-        at, id = NEWEST if query.cursor is None else place(query.cursor)
-        rows, head = await self._db.read(
-            lambda tx: (_session_rows(tx, query, at, id), _workspace_head(tx, query))
-        )
-        page = tuple(session_of(row) for row in rows[: query.limit])
-        more = len(rows) > len(page) > 0
-        next = session_cursor(page[-1]) if more else None
-        return SessionPage(sessions=page, next=next, head=head)
+        return await self._db.read(lambda tx: _sessions(tx, query))
+
+    async def workspace_snapshot(
+        self, workspace_id: WorkspaceId, *, most_sessions: int, most_runs: int
+    ) -> WorkspaceSnapshot:
+        def read(tx: Transaction) -> WorkspaceSnapshot:
+            row = tx.row("workspace", id=workspace_id)
+            if row is None:
+                raise no_such("workspace", workspace_id)
+            page = _sessions(tx, SessionQuery(workspace_id=workspace_id, limit=most_sessions))
+            runs = tx.rows("unfinished_of_workspace", workspace_id=workspace_id, limit=most_runs)
+            return WorkspaceSnapshot(
+                workspace=decode(row[0], Workspace),
+                sessions=page.sessions,
+                next=page.next,
+                runs=tuple(decode(body, Run) for (body,) in runs),
+                head=page.head or 0,
+            )
+
+        return await self._db.read(read)
 
     async def snapshot(
         self, session_id: SessionId, *, most_messages: int | None = None
@@ -112,6 +125,15 @@ class SqliteLibrary:
             return tx.rows("approvals", session_id=session_id)
 
         return tuple(decode(body, Approval) for (body,) in await self._db.read(read))
+
+
+def _sessions(tx: Transaction, query: SessionQuery) -> SessionPage:
+    at, id = NEWEST if query.cursor is None else place(query.cursor)
+    rows, head = _session_rows(tx, query, at, id), _workspace_head(tx, query)
+    page = tuple(session_of(row) for row in rows[: query.limit])
+    more = len(rows) > len(page) > 0
+    next = session_cursor(page[-1]) if more else None
+    return SessionPage(sessions=page, next=next, head=head)
 
 
 def _session_rows(tx: Transaction, query: SessionQuery, at: str, id: str) -> list[Row]:

@@ -152,6 +152,12 @@ ORDER BY accepted_at DESC, id DESC LIMIT :limit;
 SELECT body FROM runs WHERE status = :status AND (accepted_at, id) < (:at, :id)
 ORDER BY accepted_at DESC, id DESC LIMIT :limit;
 
+-- name: unfinished_of_workspace
+SELECT runs.body FROM runs JOIN sessions ON sessions.id = runs.session_id
+WHERE runs.status IN ('queued', 'running') AND sessions.workspace_id = :workspace_id
+    AND sessions.comparison_id IS NULL
+ORDER BY runs.status DESC, runs.accepted_at, runs.id LIMIT :limit;
+
 -- name: put_message
 INSERT INTO messages (session_id, id, seq, role, run_id, body)
 VALUES (:session_id, :id, :seq, :role, :run_id, :body);

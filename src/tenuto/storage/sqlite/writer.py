@@ -39,7 +39,7 @@ class Written(Value, Generic[T_co]):
 
     result: T_co
     logs: tuple[tuple[StreamId, tuple[Stored, ...]], ...] = ()
-    changed: SessionId | None = None
+    changed: tuple[SessionId, ...] = ()
 
 
 Work = Callable[[Transaction], Written[T]]
@@ -192,8 +192,7 @@ class Writer:
     def _work(self, transaction: Transaction, work: Work[Any]) -> Written[Any]:
         written = work(transaction)
         self._appending.forget(stream for stream, _ in written.logs)
-        if written.changed is not None:
-            self._appending.forget([StreamId(written.changed)])
+        self._appending.forget(StreamId(session_id) for session_id in written.changed)
         return written
 
     def _connected(self) -> Transaction:
@@ -244,8 +243,8 @@ class Writer:
         try:
             for stream, stored in written.logs:
                 self._sink.committed(stream, stored)
-            if written.changed is not None:
-                self._sink.changed(written.changed)
+            for session_id in written.changed:
+                self._sink.changed(session_id)
         except Exception:
             # One listener's bug must not hide the other commits of the group.
             log.exception("the sink failed")
@@ -260,7 +259,7 @@ class Writer:
 def _what(written: Written[Any]) -> str:
     """The kinds of events that were written, in their order."""
     if not written.logs:
-        return "no event" if written.changed is None else "control"
+        return "control" if written.changed else "no event"
     _, stored = written.logs[0]
     kinds = ("parts" if one.type.startswith("part.") else one.type for one in stored)
     return "+".join(dict.fromkeys(kinds))
