@@ -18,7 +18,7 @@ from tests.engine.picky import PickyStore, ends, ends_with_parts, ends_with_usag
 from tests.mutation.stage import Stage
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E1")]
-LIMIT_SECONDS = 15.0
+LIMIT_SECONDS = 8.0
 
 ANYTHING = [
     ValueError("no"),

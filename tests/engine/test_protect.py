@@ -17,7 +17,7 @@ from tests.mutation.stage import Stage
 from tests.mutation.test_lane import RacyStore
 
 pytestmark = pytest.mark.anyio
-LIMIT_SECONDS = 15.0
+LIMIT_SECONDS = 8.0
 
 
 async def test_work_that_is_protected_ends_although_its_caller_is_cancelled_twice() -> None:

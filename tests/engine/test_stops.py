@@ -15,7 +15,7 @@ from tests.engine.picky import PickyStore
 from tests.mutation.stage import HeldWorker, Stage
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E1")]
-LIMIT_SECONDS = 15.0
+LIMIT_SECONDS = 8.0
 FULL = StorageTrouble("the disk is full: the database cannot grow")
 
 

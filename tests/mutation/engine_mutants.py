@@ -134,16 +134,16 @@ MUTANTS = (
         "apart",
         Edit(
             "engine/inbox.py",
-            "            lambda desk: editing.ask_again(desk, message.id, prompt, self.moment),",
+            "            lambda desk: editing.ask_again(desk, message_id, prompt, self.moment),",
             "            lambda desk: scheduler.accept(desk, prompt, self.moment),",
         ),
         Edit(
             "engine/inbox.py",
-            "        prompt = await self._checked_prompt(session_id, draft)\n"
+            "model=model)\n"
             "        run, _ = await self._store.commit(\n            session_id,\n"
             "            lambda desk: scheduler.accept(desk, prompt, self.moment),\n"
             "            sight=Sight.HISTORY,",
-            "        prompt = await self._checked_prompt(session_id, draft)\n"
+            "model=model)\n"
             "        await self.undo(session_id)\n"
             "        run, _ = await self._store.commit(\n            session_id,\n"
             "            lambda desk: scheduler.accept(desk, prompt, self.moment),\n"
