@@ -115,9 +115,10 @@ class Scenario:
         await talk.settled(await talk.prompt("stop six: say"))
 
     async def interrupter(self) -> None:
-        """One prompt takes another's place; one joins another at its next step."""
+        """One prompt takes another's place, whose ending the store refuses as it is; one joins
+        another at its next step."""
         talk = await self._company.talk(title="Interrupt")
-        old = await talk.prompt("break in one: endless")
+        old = await talk.prompt("odd break in one: endless")
         waiting = await talk.prompt("break in two: say")
         await talk.speaks(old)
         await self._company.halfway()
@@ -179,6 +180,7 @@ class Scenario:
             await fork.speaks(run)
             await self._company.halfway()
             await self._company.delete(fork.path, fork.id)
+        await talk.settled(await talk.prompt("odd one: say", mode="chat"))
         await self._caller.ask("PATCH", talk.path, {"title": "Told", "pinned": True})
         await talk.settled(await talk.prompt("tell four: say"))
 

@@ -15,6 +15,7 @@ from tenuto.config import load
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.storage.sqlite import checkpointer
 from tenuto.wiring import serve
+from tests.crash.odd import be_odd
 from tests.crash.points import Census, CrashPoints
 
 PASSIVE_PAGES = 60
@@ -46,6 +47,7 @@ def prepare() -> None:
     """Do what is the same in every life, before the first one."""
     checkpointer.PASSIVE_PAGES = PASSIVE_PAGES
     checkpointer.RESTART_PAGES = RESTART_PAGES
+    be_odd()
     # Nobody here looks at the page or at the description of the API.
     described = document(routes.ALL)
     vars(app)["document"] = lambda endpoints: described

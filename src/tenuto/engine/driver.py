@@ -149,6 +149,7 @@ class Driver:
                 if isinstance(error, NotFound) and await is_gone(self._store, task.session.id):
                     return None
                 complain(error, task.run.id)
+                self._points.reach(Step.ENDING_REFUSED, LADDER[refused].name.lower())
                 refused = min(refused + 1, len(LADDER) - 1)
                 if LADDER[refused] is Resort.EMPTY:
                     await anyio.sleep(SETTLE_RETRY_SECONDS)

@@ -118,6 +118,7 @@ class Rescuer:
                     return
                 # One odd run must not keep the others from being rescued.
                 complain(error, orphan.run_id)
+                self._points.reach(Step.ENDING_REFUSED, resort.name.lower())
 
     async def _rescue(self, orphan: Orphan, resort: Resort) -> None:
         usage = Usage(exact=False)

@@ -32,6 +32,8 @@ class Step(StrEnum):
     RUN_STARTED = "run started"
     RUN_WORKED = "run worked"
     RUN_SETTLED = "run settled"
+    ENDING_REFUSED = "ending refused"
+    """The store would not take an ending as it was; it is tried again, with less."""
     RESCUING = "rescuing"
     RESCUED = "rescued"
     TITLE_FOUND = "title found"
