@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 import { packed } from "./packed.ts";
 
-/** `TENUTO_URL=http://127.0.0.1:8080 npm run dev` serves the page beside a running server. */
-const server = process.env["TENUTO_URL"] ?? "http://127.0.0.1:8080";
+/** `TENUTO_URL=http://127.0.0.1:8383 npm run dev` serves the page beside a running server. */
+const server = process.env["TENUTO_URL"] ?? "http://127.0.0.1:8383";
 const toServer = {
   target: server,
   changeOrigin: true,

@@ -144,6 +144,7 @@ class Actor:
         """A prompt that is like no other, and that tells the model how to answer."""
         self._scene.prompts += 1
         wishes = ["", "", "", " think", " look", " look look", " ask", " break", " fail"]
+        wishes += [" odd", " broken"]
         silent = " silent" if self._random.random() < 0.02 else ""
         words, rate = self._random.randrange(5, 250), self._random.randrange(100, 800)
         wish = more or silent or self._random.choice(wishes)

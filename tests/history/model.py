@@ -1,6 +1,7 @@
 """The model of a history: a process that answers as the prompt says.
 
-`words=40 rate=200` and any of `think`, `look` and `ask` (tools), `break`, `fail`, `silent`.
+`words=40 rate=200` and any of `think`, `look` and `ask` (tools), `break`, `fail`, `silent`;
+`odd` (numbers and names that nothing can hold) and `broken` (an error with half a character).
 """
 
 import asyncio
@@ -9,6 +10,10 @@ import sys
 
 from tests.support.model_server import Exchange, ModelServer
 
+ODD_CALL = (
+    b'{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c\\ud800","function":'
+    b'{"name":"no\\udc00tool","arguments":"{}"}}]}}]}'
+)
 NUMBERS = re.compile(r"\b(words|rate)=(\d+)")
 
 
@@ -28,6 +33,14 @@ async def play(exchange: Exchange) -> None:
     await _say(exchange.text, words, rate)
     if "break" in wish:
         await exchange.break_off()
+        return
+    if "broken" in wish:
+        await exchange.data(b'{"error":{"message":"half \\ud83d","code":"\\udfff"}}')
+        return
+    if "odd" in wish:
+        await exchange.data(ODD_CALL)
+        await exchange.usage(2**63, -(2**63))
+        await exchange.finish("stop")
         return
     tool = _tool(exchange, prompt)
     if tool is not None:

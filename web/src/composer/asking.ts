@@ -1,5 +1,6 @@
 import { diffOf, type Diff } from "$/conversation/diff";
 import type { Approval } from "$/wire/types";
+import { visible } from "./visible";
 
 /** What a tool wants, in words, and the thing itself as code, diff or address. */
 export interface Request {
@@ -18,7 +19,7 @@ export function requestOf(approval: Pick<Approval, "tool" | "input">): Request {
   const { tool, input } = approval;
   const said = (field: string): string => {
     const value = input?.[field];
-    return typeof value === "string" ? value : "";
+    return typeof value === "string" ? visible(value) : "";
   };
   const path = said("path");
   switch (tool) {
@@ -52,25 +53,37 @@ export function requestOf(approval: Pick<Approval, "tool" | "input">): Request {
 }
 
 /** "Running a command", for a line that has little room. */
-export function inShort(approval: Pick<Approval, "tool" | "input">): string {
+export interface Short {
+  text: string;
+  /** Whether that is all of it: only then can it be allowed from there. */
+  whole: boolean;
+}
+
+export function inShort(approval: Pick<Approval, "tool" | "input">): Short {
   const { title, body } = requestOf(approval);
-  if (body.kind === "command") return `Run: ${oneLine(body.text)}`;
-  return body.kind === "url" ? `Open: ${body.url}` : title;
+  if (body.kind === "command") {
+    const line = oneLine(body.text);
+    return { text: `Run: ${line}`, whole: line === body.text.trim() };
+  }
+  if (body.kind === "url") return { text: `Open: ${body.url}`, whole: true };
+  return { text: title, whole: false };
 }
 
 function foreign(tool: string, input: Record<string, unknown>): Request {
   const cut = tool.indexOf("__");
   const title =
-    cut > 0 ? `Use ${spoken(tool.slice(cut + 2))} of ${tool.slice(0, cut)}` : `Use ${spoken(tool)}`;
+    cut > 0
+      ? `Use ${spoken(tool.slice(cut + 2))} of ${visible(tool.slice(0, cut))}`
+      : `Use ${spoken(tool)}`;
   return {
     title,
-    body: { kind: "arguments", text: JSON.stringify(input, null, 2) },
+    body: { kind: "arguments", text: visible(JSON.stringify(input, null, 2)) },
     scope: "every use of this tool",
   };
 }
 
 function spoken(name: string): string {
-  return name.replace(/[_-]+/g, " ");
+  return visible(name).replace(/[_-]+/g, " ");
 }
 
 function oneLine(text: string): string {

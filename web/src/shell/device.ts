@@ -33,15 +33,32 @@ export function keepOnDevice(): () => void {
   return () => worker.removeEventListener("message", asked);
 }
 
-/** Says so when a part of the page cannot be fetched: no network, or the server has a newer page. */
+/**
+ * Says so when a part of the page is gone because the server has been given a newer page. Without a
+ * line to the server nobody knows, and the page already says that the line is down.
+ */
 export function tellWhatIsMissing(): () => void {
-  const missing = (): void =>
-    app.say("This part of the page could not be loaded.", {
-      kind: "bad",
+  let told = false;
+  const missing = async (): Promise<void> => {
+    if (told || !(await serverAnswers()) || told) return;
+    told = true;
+    app.say("A newer version of this page is ready.", {
+      seconds: 60,
       action: { label: "Reload", do: () => location.reload() },
     });
-  addEventListener("vite:preloadError", missing);
-  return () => removeEventListener("vite:preloadError", missing);
+  };
+  const heard = (): void => void missing();
+  addEventListener("vite:preloadError", heard);
+  return () => removeEventListener("vite:preloadError", heard);
+}
+
+async function serverAnswers(): Promise<boolean> {
+  if (!navigator.onLine) return false;
+  try {
+    return (await fetch("/healthz", { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
 }
 
 /** Fetches what is opened most, while nothing else is to do: it then opens at once, and offline. */

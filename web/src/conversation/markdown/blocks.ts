@@ -5,6 +5,7 @@ import { FenceReader } from "./fence";
 import { mend } from "./mend";
 import { lex, Memory } from "./parser";
 import { reuseAll } from "./reuse";
+import { tame } from "./tame";
 
 export interface Block {
   /** Stable as long as the text only grows. */
@@ -36,7 +37,7 @@ export class BlockStream {
   readonly #fence = new FenceReader();
 
   update(text: string, streaming: boolean): readonly (readonly Block[])[] {
-    const source = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+    const source = tame(text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text);
     if (!this.#continues(source)) this.#reset();
     if (streaming) this.#finishBlocks(source);
     const open = streaming ? this.#growing(source) : this.#rest(source);

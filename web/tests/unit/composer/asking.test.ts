@@ -4,7 +4,7 @@ import { inShort, requestOf } from "$/composer/asking";
 test("a command is shown whole, and in one line where there is little room", () => {
   const approval = { tool: "shell", input: { command: "make test\nmake lint" } };
   expect(requestOf(approval).body).toEqual({ kind: "command", text: "make test\nmake lint" });
-  expect(inShort(approval)).toBe("Run: make test …");
+  expect(inShort(approval).text).toBe("Run: make test …");
 });
 
 test("an edit is shown as what goes and what comes", () => {
