@@ -19,8 +19,6 @@ class PickyStore(MemoryStore):
     refusal: Exception
     refuses: Refuses | None = None
     """Which changes are refused, always; None: none is."""
-    refuse_next = 0
-    """So many changes are refused, whatever they are."""
     refuse_appends = False
     refused: int = 0
 
@@ -38,8 +36,7 @@ class PickyStore(MemoryStore):
     def _watched(self, decide: Decide[Any]) -> Decide[Any]:
         def watched(desk: Desk) -> Change[Any]:
             change = decide(desk)
-            if self.refuse_next > 0 or (self.refuses is not None and self.refuses(change)):
-                self.refuse_next -= 1
+            if self.refuses is not None and self.refuses(change):
                 self.refused += 1
                 raise self.refusal
             return change

@@ -3,11 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
 
+from tenuto.core.desk import Change
 from tenuto.core.error import NotFound, StorageTrouble
+from tenuto.core.event import RunStarted
 from tenuto.core.run import Usage
 from tenuto.core.value import NodeId, RunId
 from tenuto.engine.engine import Switchboard
@@ -88,9 +91,9 @@ async def test_an_ending_that_is_refused_a_few_times_is_written(
     store.refusal = refusal
     left = times
 
-    def for_a_while(change: object) -> bool:
+    def for_a_while(change: Change[Any]) -> bool:
         nonlocal left
-        if not ends(change):  # type: ignore[arg-type]
+        if not ends(change):
             return False
         left -= 1
         return left >= 0
@@ -161,11 +164,18 @@ async def test_a_lane_that_cannot_start_a_run_tries_again(stage: Stage, refusal:
     life = await stage.session()
     store = picky(stage)
     store.refusal = refusal
-    prompted = asyncio.ensure_future(life.accept("one"))
-    await asyncio.sleep(0)
-    run = await prompted
-    store.refuse_next = 1
+    left = 1
+
+    def the_first_start(change: Change[Any]) -> bool:
+        nonlocal left
+        starts = any(isinstance(event, RunStarted) for event in change.events)
+        left -= starts
+        return starts and left >= 0
+
+    store.refuses = the_first_start
+    run = await life.accept("one")
     assert (await ending(stage, run.id))[0] == "completed"
+    assert store.refused == 1
 
 
 @pytest.mark.parametrize("refusal", FOR_GOOD, ids=called)
