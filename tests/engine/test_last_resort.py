@@ -159,7 +159,11 @@ async def test_a_cancel_settles_a_run_that_cannot_be_recorded(stage: Stage) -> N
     assert await ending(stage, run.id) == ("cancelled", "user")
 
 
-@pytest.mark.parametrize("refusal", ANYTHING, ids=called)
+# A session that is not found has no run to start; the rescuer's rounds look again.
+STARTS = [one for one in ANYTHING if not isinstance(one, NotFound)]
+
+
+@pytest.mark.parametrize("refusal", STARTS, ids=called)
 async def test_a_lane_that_cannot_start_a_run_tries_again(stage: Stage, refusal: Exception) -> None:
     life = await stage.session()
     store = picky(stage)
