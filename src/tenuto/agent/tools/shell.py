@@ -56,7 +56,7 @@ class Shell(BuiltIn[ShellArguments]):
         try:
             ended = await run(command, teller.hear)
         except Lost:
-            raise ToolFailed(f"{teller.text()}\n{LOST}".lstrip()) from None
+            raise ToolFailed(f"{teller.text().rstrip()}\n{LOST}".lstrip()) from None
         finally:
             said = teller.close()
         limit = Limit(seconds=seconds, most=self.settings.shell_seconds_max)
