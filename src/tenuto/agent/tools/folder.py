@@ -4,8 +4,8 @@ A path is resolved first, links and all, and refused if it ends outside. Then it
 the folder downwards, one name at a time, without following any link: a resolved path has none,
 so a link that someone puts in its place between the check and the use makes the open fail
 instead of leading out. What was opened is asked once more what it is (`fstat`), so a file that
-is swapped for a pipe or a device after the first look is not read either. On the way down each
-folder is compared with the vault.
+is swapped for a pipe or a device after the first look is not read either. Every folder on the way
+is compared with the vault, before and again on the way down.
 """
 
 import os
@@ -59,10 +59,10 @@ def locate(folder: Path, given: str, vault: Vault) -> Spot:
         raise ToolFailed("The path leads through too many links.") from error
     if os.path.commonpath((root, target)) != root:
         raise ToolFailed(f"{given} is outside the workspace. Use a path inside it.")
-    check_way(root, vault)
     parts = Path(target).relative_to(root).parts
     if len(parts) > LEVELS:
         raise ToolFailed(f"The path is too deep: it may have {LEVELS} levels.")
+    check_way(target, vault)
     return Spot(root=root, parts=parts, given=given, vault=vault)
 
 

@@ -19,9 +19,12 @@ class Vault(Value):
     opening: Identity | None = None
     """The one folder in it that is a workspace's; None: there is none."""
 
-    def check(self, above: Identity, below: Identity) -> None:
-        """Raises ToolFailed if the step from one folder into the next is into the vault."""
-        if above == self.folder and below != self.opening:
+    def check(self, above: Identity, below: Identity | None) -> None:
+        """Raises ToolFailed if the step from one folder into the next is into the vault.
+
+        None is what is not there: whether it is, is not told either.
+        """
+        if above == self.folder and (below is None or below != self.opening):
             raise refusal()
 
     def check_file_in(self, folder: Identity) -> None:
@@ -36,11 +39,11 @@ def vault_at(data: Path | None) -> Vault:
     return Vault(folder=_identity_at(str(data)), opening=_identity_at(str(data / OPEN)))
 
 
-def check_way(root: str, vault: Vault) -> None:
-    """Raises ToolFailed if a workspace's folder, by its real path, lies in the vault."""
-    way = [str(folder) for folder in (*reversed(Path(root).parents), Path(root))]
+def check_way(target: str, vault: Vault) -> None:
+    """Raises ToolFailed if a real path, from the root of all, leads into the vault."""
+    way = [str(folder) for folder in (*reversed(Path(target).parents), Path(target))]
     for above, below in pairwise(map(_identity_at, way)):
-        if above is not None and below is not None:
+        if above is not None:
             vault.check(above, below)
 
 
