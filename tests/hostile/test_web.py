@@ -195,10 +195,22 @@ async def _status_for_ever(send: Send) -> None:
         await send(b"x" * 65536)
 
 
-@pytest.mark.parametrize(
-    "flood",
-    [_continue_for_ever, _one_header_for_ever, _headers_for_ever, _status_for_ever],
-)
+async def _chunk_head_for_ever(send: Send) -> None:
+    await send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;")
+    while True:
+        await send(b"x" * 65536)
+
+
+FLOODS = [
+    _continue_for_ever,
+    _one_header_for_ever,
+    _headers_for_ever,
+    _status_for_ever,
+    _chunk_head_for_ever,
+]
+
+
+@pytest.mark.parametrize("flood", FLOODS)
 async def test_an_answer_that_never_begins_is_given_up_long_before_its_time(
     desk: Desk, flood: Callable[[Send], Awaitable[None]]
 ) -> None:

@@ -22,6 +22,8 @@ MOVED = frozenset({301, 302, 303, 307, 308})
 PIECE_BYTES = 65_536
 HEADS = 20
 """Most answers have one; a `100 Continue` or two may come first."""
+WIRE = 8
+"""How many bytes may come for each that may be read: a body can be all chunk heads."""
 SHOWN_CHARACTERS = 100
 HEADERS = {
     "User-Agent": "tenuto",
@@ -42,28 +44,41 @@ class Answer(Value):
 
 
 class Connector(aiohttp.TCPConnector):
-    """Connections that end when a server sends head after head and never an answer."""
+    """Connections that end when a server sends without end and says nothing."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, wire_bytes: int, **options: Any) -> None:
         super().__init__(**options)
-        self._factory: Any = partial(_Heads, loop=asyncio.get_running_loop())
+        self._factory: Any = partial(_Line, asyncio.get_running_loop(), wire_bytes)
 
 
-class _Heads(ResponseHandler):
-    _count = 0
+class _Line(ResponseHandler):
+    def __init__(self, loop: asyncio.AbstractEventLoop, wire_bytes: int) -> None:
+        super().__init__(loop)
+        self._room = wire_bytes
+        self._heads = HEADS
 
-    def feed_data(self, data: Any, size: int = 0) -> None:
-        self._count += 1
-        if self._count <= HEADS:
-            super().feed_data(data, size)
+    def data_received(self, data: bytes) -> None:
+        self._room -= len(data)
+        if self._room >= 0 and self._heads > 0:
+            super().data_received(data)
         elif self.transport is not None:
             self.transport.abort()
+
+    def feed_data(self, data: Any, size: int = 0) -> None:
+        self._heads -= 1
+        if self._heads > 0:
+            super().feed_data(data, size)
 
 
 async def fetch(url: str, settings: ToolSettings) -> Answer:
     """The answer at the end of all redirects. Raises ToolFailed."""
     factory = None if settings.allow_private_addresses else public_socket
-    connector = Connector(force_close=True, use_dns_cache=False, socket_factory=factory)
+    connector = Connector(
+        wire_bytes=settings.fetch_bytes * WIRE + PIECE_BYTES,
+        force_close=True,
+        use_dns_cache=False,
+        socket_factory=factory,
+    )
     async with aiohttp.ClientSession(
         connector=connector,
         headers=HEADERS,
