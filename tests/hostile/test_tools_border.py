@@ -160,6 +160,22 @@ async def test_only_so_many_calls_that_look_run_at_once_in_all_runs() -> None:
     assert (looker.most, looker.count) == (3, 20)
 
 
+@pytest.mark.guarantee("E1")
+async def test_a_run_that_asks_for_very_much_does_not_keep_the_others_waiting() -> None:
+    looker = Looker()
+    box = Toolbox({"looker": looker}, Rulebook(default=Permission.ALLOW), at_once=4)
+    greedy, modest = cast("Task", Desktop(Path("/"))), cast("Task", Desktop(Path("/")))
+    async with anyio.create_task_group() as group:
+        for _ in range(200):
+            group.start_soon(box.run, greedy, call("looker", '{"for": "ever"}'))
+        await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(10):
+            ended = await box.run(modest, call("looker", "{}"))
+        group.cancel_scope.cancel()
+    assert ended.state is ToolState.DONE
+    assert looker.most == 3
+
+
 class Looker:
     changes = False
 
@@ -172,6 +188,8 @@ class Looker:
         self.most, self.count = max(self.most, self.now), self.count + 1
         for _ in range(5):
             await anyio.lowlevel.checkpoint()
+        if "for" in arguments:
+            await anyio.sleep_forever()
         self.now -= 1
         return ""
 

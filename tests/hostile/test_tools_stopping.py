@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
+from tenuto.agent.tools import leash
 from tests.tools.desk import Desk, alive, until
 
 pytestmark = pytest.mark.anyio
@@ -151,6 +152,16 @@ async def test_a_call_whose_runner_is_killed_fails_at_once_and_leaves_nothing(
         said = await desk.failure("shell", command=RUNNER_KILLED[kind].replace("MARK", mark))
     assert "the process that watches over the command was killed" in said
     assert alive(mark) == []
+
+
+@pytest.mark.failure(34)
+async def test_where_no_mark_is_to_be_had_the_commands_group_is_ended(
+    desk: Desk, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leash, "new_mark", lambda: 0)
+    command = f"(exec -a {mark} sleep 1000) & sleep 0.2; kill -9 $PPID; sleep 1000"
+    assert "was killed" in await desk.failure("shell", command=command)
+    await until(lambda: alive(mark) == [])
 
 
 @pytest.mark.failure(34)

@@ -81,7 +81,8 @@ class Tools(Value):
         int, Meta(ge=1000, le=1_000_000, description="Cap on what a tool returns.")
     ] = 30_000
     at_once: Annotated[
-        int, Meta(ge=1, description="Calls that only look, such as searches, at the same time.")
+        int,
+        Meta(ge=1, description="Calls that only look, such as searches, at once; a run gets half."),
     ] = 8
     shell_seconds: Annotated[
         float, Meta(gt=0, description="How long a shell command may take unless the call says.")

@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import msgspec
 from msgspec.structs import replace
@@ -64,8 +65,11 @@ class Toolbox:
         self._points = points
         self._tools = tools
         self._rules = rules
-        # Calls that only look run side by side, in all runs together so many. The others wait.
+        # Calls that only look run side by side, in all runs together so many; the others wait.
         self._looking = asyncio.Semaphore(at_once)
+        # One run gets half: however many it asks for, the others' calls do not wait behind them.
+        self._share = max(1, at_once // 2)
+        self._shares: WeakKeyDictionary[Task, asyncio.Semaphore] = WeakKeyDictionary()
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in self._tools.values())
@@ -87,13 +91,19 @@ class Toolbox:
         refusal = await self._refusal(task, tool, part)
         if refusal is not None:
             return _record(task, replace(part, state=ToolState.DENIED, error=refusal))
-        async with self._room(tool):
+        async with self._room(task, tool):
             part = _record(task, replace(part, state=ToolState.RUNNING))
             self._points.reach(Step.TOOL_STARTING, part.name)
             return await self._execute(task, tool, part, arguments)
 
-    def _room(self, tool: Tool) -> AbstractAsyncContextManager[None]:
-        return nullcontext() if tool.changes else self._looking
+    @asynccontextmanager
+    async def _room(self, task: Task, tool: Tool) -> AsyncIterator[None]:
+        if tool.changes:
+            yield
+            return
+        share = self._shares.setdefault(task, asyncio.Semaphore(self._share))
+        async with share, self._looking:
+            yield
 
     def _prepare(self, part: ToolPart) -> tuple[Tool, dict[str, Any]]:
         tool = self._tools.get(part.name)

@@ -35,6 +35,7 @@ PAUSE_SECONDS = 0.002
 END_SECONDS = 3.5
 """The runner needs at most 3.3 seconds to end a tree; then we do it. A cancel answers after 5."""
 LOOK_SECONDS = 0.05
+LAST_WORDS = (b"nowhere", b"ended", b"stopped")
 
 Hear = Callable[[bytes], None]
 
@@ -138,28 +139,34 @@ class Runner:
             with anyio.move_on_after(END_SECONDS, shield=True):
                 await self.listen(hear)
         finally:
-            said = self._last_words()
+            said = self._signed_words()
             for descriptor in (self._output, self._report, self._death):
                 if descriptor is not None:
                     os.close(descriptor)
-            if not said or self._process.poll() is None:
+            if said[-1][0] not in LAST_WORDS or self._process.poll() is None:
                 with anyio.CancelScope(shield=True):
-                    await in_thread(lambda _: self._make_sure())
-        return said
+                    await in_thread(lambda _: self._make_sure(said))
+        return said[-1]
 
-    def _make_sure(self) -> None:
+    def _make_sure(self, said: list[list[bytes]]) -> None:
+        """If the runner was killed or hangs, end by ourselves what is left."""
         self._process.kill()
         self._process.wait()
-        end_marked(self._mark)
+        if self._mark:
+            return end_marked(self._mark)
+        for words in said:
+            if words[0] == b"started":
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(int(words[1]), signal.SIGKILL)
 
-    def _last_words(self) -> list[bytes]:
+    def _signed_words(self) -> list[list[bytes]]:
         text = b""
         with suppress(BlockingIOError):
             while len(text) < FREE_BYTES and (piece := os.read(self._report, READ_BYTES)):
                 text += piece
         lines = [line.split() for line in text.splitlines()]
         signed = [line[1:] for line in lines if line and line[0] == self._key]
-        return signed[-1] if signed else []
+        return signed or [[b"nothing"]]
 
     @contextmanager
     def _at_death(self, call: Callable[[], None]) -> Iterator[None]:

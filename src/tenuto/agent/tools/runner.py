@@ -4,7 +4,8 @@ Standard library only, so that it starts fast. Its standard input is the leash: 
 the order (a length in four bytes, then with zero bytes between them: a key, a mark, a folder and
 the command's arguments), and when it closes, for whatever reason, every descendant is ended before
 this process ends. Standard output becomes the command's output and errors; standard error carries
-the report, signed with the key: `nowhere ERRNO`, `ended STATUS LEFT` or `stopped LEFT`.
+the report, signed with the key: `nowhere ERRNO`, or `started PID` and then `ended STATUS LEFT` or
+`stopped LEFT`.
 
 Descendants that leave their session or lose their parent come back to us, because we are their
 subreaper; so the tree under us is complete whatever they do. Where the system has no such thing,
@@ -48,6 +49,7 @@ def main() -> None:
         return report(key, f"nowhere {error.errno}")
     wake = hear_signals()
     command = start(arguments, int(mark))
+    report(key, f"started {command}")
     status = watch(command, wake, server)
     left = end_all(command)
     report(key, f"stopped {left}" if status is None else f"ended {status} {left}")

@@ -20,7 +20,9 @@ LOCKS = 10
 LINE = b"Max file locks"
 HIGH = 1 << 62
 """So high that no person sets it."""
-END_SECONDS = 0.9
+READ_BYTES = 8192
+END_SECONDS = 3.0
+"""Far more than it takes, unless the machine is busy and they fork all the time."""
 LOOK_SECONDS = 0.005
 
 
@@ -37,18 +39,15 @@ def new_mark() -> int:
 
 def end_marked(mark: int) -> None:
     """End every process that carries the mark; those that fork away all the time, too."""
-    if not mark:
-        return
     search = Search(mark)
     until = time.monotonic() + END_SECONDS
     while time.monotonic() < until:
         frozen: set[int] = set()
         # One that is stopped starts no other behind our back.
-        while new := search.living() - frozen:
-            _send(new, signal.SIGSTOP)
-            frozen |= new
+        while search.stop_others(frozen) and time.monotonic() < until:
+            continue
         _send(frozen, signal.SIGKILL)
-        if not frozen:
+        if not any(map(_lives, frozen)):
             return
         time.sleep(LOOK_SECONDS)
 
@@ -57,47 +56,63 @@ class Search:
     """Looks through all processes; those that are nobody's of ours are looked at once."""
 
     def __init__(self, mark: int) -> None:
+        self._us = os.getpid()
         self._mark = b"%d" % mark
-        self._own = _limit(os.getpid())
+        self._own = _limit(self._us)
         self._strangers: set[int] = set()
 
-    def living(self) -> set[int]:
-        """The marked ones that are not dead; dead ones that came to us are buried."""
-        found = set()
-        for pid in {int(name) for name in os.listdir("/proc") if name.isdigit()} - self._strangers:
+    def stop_others(self, frozen: set[int]) -> bool:
+        """Stop each marked process that is not frozen yet, the moment that it is found.
+
+        True: look again, for there were some, or one was gone before it could be judged.
+        """
+        again = False
+        listed = {int(name) for name in os.listdir("/proc") if name.isdigit()}
+        for pid in listed - self._strangers - frozen:
             limit = _limit(pid)
             if limit == self._own:
                 self._strangers.add(pid)
-            elif limit is not None and self._is_ours(pid, limit):
-                found.add(pid)
-        return found
+            elif limit is None:
+                again = True
+            elif limit == self._mark or _stat(pid)[1] == self._us:
+                _send((pid,), signal.SIGSTOP)
+                frozen.add(pid)
+                again = True
+        return again
 
-    def _is_ours(self, pid: int, limit: bytes) -> bool:
-        state, parent = _stat(pid)
-        ours = parent == os.getpid()
-        if limit != self._mark and not ours:
-            return False
-        if ours and state == b"Z":
-            with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-        return state not in (b"Z", b"X", b"")
+
+def _lives(pid: int) -> bool:
+    """Whether it is more than a name; one that is dead and has come to us is buried."""
+    state, parent = _stat(pid)
+    if state == b"Z" and parent == os.getpid():
+        with suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
+    return state not in (b"Z", b"X", b"")
 
 
 def _limit(pid: int) -> bytes | None:
-    try:
-        lines = Path(f"/proc/{pid}/limits").read_bytes().splitlines()
-    except OSError:
-        return None
-    return next((line.split()[4] for line in lines if line.startswith(LINE)), None)
+    start = (text := _read(f"/proc/{pid}/limits")).find(LINE)
+    return text[start + len(LINE) :].split(None, 2)[1] if start >= 0 else None
 
 
 def _stat(pid: int) -> tuple[bytes, int]:
     """Its state and its parent."""
+    fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split(None, 2)
+    return (fields[0], int(fields[1])) if fields else (b"", 0)
+
+
+def _read(path: str) -> bytes:
+    # Not by `open`: who forks away all the time must be met within one short life.
     try:
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-        return fields[0], int(fields[1])
+        descriptor = os.open(path, os.O_RDONLY)
     except OSError:
-        return b"", 0
+        return b""
+    try:
+        return os.read(descriptor, READ_BYTES)
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
 
 
 def _send(pids: Iterable[int], number: int) -> None:
