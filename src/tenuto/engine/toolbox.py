@@ -14,7 +14,7 @@ from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.permission import Permission
 from tenuto.core.text import cut, whole
-from tenuto.core.value import Value
+from tenuto.core.value import CallId, Value
 from tenuto.engine.task import Task
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.points import NOWHERE, Points, Step
@@ -83,6 +83,7 @@ class Toolbox:
 
     async def run(self, task: Task, part: ToolPart) -> ToolPart:
         """Do the call and return it as it ended. A failure is its result, never the run's."""
+        part = _whole(part)
         try:
             tool, arguments = self._prepare(part)
         except ToolFailed as failure:
@@ -112,7 +113,7 @@ class Toolbox:
             name = cut(part.name, NAME_CHARACTERS)
             raise ToolFailed(f"There is no tool {name!r}. The tools are: {names}.")
         try:
-            arguments = msgspec.json.decode(whole(part.input_text) or "{}")
+            arguments = msgspec.json.decode(part.input_text or "{}")
         except RecursionError:
             raise ToolFailed(TOO_DEEP) from None
         except (msgspec.DecodeError, ValueError) as error:
@@ -150,6 +151,16 @@ class Toolbox:
             progress.stop()
         self._points.reach(Step.TOOL_ENDED, part.name)
         return _record(task, replace(part, state=ToolState.DONE, output=said))
+
+
+def _whole(part: ToolPart) -> ToolPart:
+    # Providers see to it where the answer comes in; a call must be fit to be stored in any case.
+    return replace(
+        part,
+        call_id=CallId(whole(part.call_id)),
+        name=whole(part.name),
+        input_text=whole(part.input_text),
+    )
 
 
 def _clean(value: Any, levels: int) -> Any:
