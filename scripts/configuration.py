@@ -60,9 +60,8 @@ trust.
 Providers can also be added while the server runs, with a key that is kept in `settings.json` and
 never shown again. They take effect at once. One of the file or the environment cannot be changed
 that way, and comes before one of the same name. Whoever holds the token can make the server ask any
-address that it can reach, its own network included: the token is the administrator's. Tools run as
-the server's user and `shell` can read what that user can; keep `shell` asking, or run the server as
-a user of its own.
+address that it can reach, its own network included: the token is the administrator's. A command that
+`shell` may run has these rights too: see [operations](operations.md#what-tools-can-do).
 
 For more, write the file:
 

@@ -60,6 +60,7 @@ CANNOT_START = 1
 BAD_SETTINGS = 2
 BAR_WIDTH = 30
 PR_SET_DUMPABLE = 4
+PR_SET_CHILD_SUBREAPER = 36
 SWITCH_SECONDS = 0.0005
 DAY_SECONDS = 24 * 3600
 SETTINGS_FILE = "settings.json"
@@ -80,6 +81,7 @@ def serve(settings: Settings, *, points: Points = NOWHERE) -> int:
         click.echo(f"tenuto: the data folder cannot be used: {error}", err=True)
         return CANNOT_START
     _hide_environment()
+    _take_in_orphans()
     keys = [provider.api_key for provider in settings.providers if provider.api_key]
     mask = logs.configure(settings, [token, *keys])
     try:
@@ -102,6 +104,12 @@ def _hide_environment() -> None:
     """Keep programs of the same user, such as an agent's shell, from reading our keys."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def _take_in_orphans() -> None:
+    """Let what a command started come to us if its runner is killed: then it can be found."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _settle_memory() -> None:
@@ -246,7 +254,7 @@ def _steward(settings: Settings, models: Catalogue, mask: logs.Mask, points: Poi
 def _worker(
     settings: Settings, models: Catalogue, steward: Steward, clock: SystemClock, points: Points
 ) -> AgentLoop:
-    toolbox = Toolbox(steward.tools, steward, points=points)
+    toolbox = Toolbox(steward.tools, steward, at_once=settings.tools.at_once, points=points)
     limits = Limits(
         steps=settings.limits.steps,
         loop_repeats=settings.limits.loop_repeats,
@@ -333,6 +341,7 @@ def _tools(settings: Settings) -> ToolSettings:
         output_characters=settings.tools.output_characters,
         shell_seconds=settings.tools.shell_seconds,
         allow_private_addresses=settings.tools.allow_private_addresses,
+        data=settings.data,
     )
 
 

@@ -60,3 +60,16 @@ def alive(mark: str) -> list[str]:
         if mark in line:
             found.append(line)
     return found
+
+
+def holders(file: Path) -> list[int]:
+    """The other processes that have this file open."""
+    wanted = os.stat(file)
+    found = []
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        try:
+            if os.path.samestat(os.stat(link), wanted):
+                found.append(int(link.parts[2]))
+        except OSError:
+            continue
+    return [pid for pid in found if pid != os.getpid()]

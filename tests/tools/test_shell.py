@@ -112,15 +112,25 @@ async def test_no_secret_of_the_server_is_in_the_environment(
         "app_secret",
         "PGPASSWORD",
         "AWS_ACCESS_KEY_ID",
+        "GITHUB_PAT",
+        "DB_PASS",
+        "MYSQL_PWD",
+        "SSH_AUTH_SOCK",
+        "NPM_AUTH",
+        "REGISTRY_AUTH_FILE",
+        "SENTRY_DSN",
+        "DBUS_SESSION_BUS_ADDRESS",
         "SOME_CREDENTIALS",
     ]
     for name in names:
         monkeypatch.setenv(name, "hush-hush")
     monkeypatch.setenv("DATABASE_URL", "postgres://me:hush-hush@db/x")
-    monkeypatch.setenv("HARMLESS", "shown")
+    for name in ("HARMLESS", "GIT_AUTHOR_NAME", "COMPASS", "LD_PATHS", "PATTERN"):
+        monkeypatch.setenv(name, "shown")
     said = await desk.run("shell", command="env; cat /proc/$PPID/environ | tr '\\0' '\\n'")
     assert "hush-hush" not in said
-    assert "HARMLESS=shown" in said
+    for name in ("HARMLESS", "GIT_AUTHOR_NAME", "COMPASS", "LD_PATHS", "PATTERN"):
+        assert f"{name}=shown" in said
 
 
 @pytest.mark.failure(47)

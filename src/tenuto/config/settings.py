@@ -77,9 +77,13 @@ class Tools(Value):
     allow_private_addresses: Annotated[
         bool, Meta(description="Let `fetch_url` reach private, loopback and link-local addresses.")
     ] = False
-    output_characters: Annotated[int, Meta(ge=1000, description="Cap on what a tool returns.")] = (
-        30_000
-    )
+    output_characters: Annotated[
+        int, Meta(ge=1000, le=1_000_000, description="Cap on what a tool returns.")
+    ] = 30_000
+    at_once: Annotated[
+        int,
+        Meta(ge=1, description="Calls that only look, such as searches, at once; a run gets half."),
+    ] = 8
     shell_seconds: Annotated[
         float, Meta(gt=0, description="How long a shell command may take unless the call says.")
     ] = 120

@@ -2,8 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Protocol
+from weakref import WeakKeyDictionary
 
 import msgspec
 from msgspec.structs import replace
@@ -11,7 +13,8 @@ from msgspec.structs import replace
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.permission import Permission
-from tenuto.core.value import Value
+from tenuto.core.text import cut, whole
+from tenuto.core.value import CallId, Value
 from tenuto.engine.task import Task
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.points import NOWHERE, Points, Step
@@ -20,6 +23,14 @@ from tenuto.ports.tool import Place, Tool, ToolFailed
 log = logging.getLogger(__name__)
 
 PROGRESS_SECONDS = 0.5
+OUTPUT_CHARACTERS = 2_000_000
+"""Tools keep a limit of their own; this one holds for one that does not."""
+ERROR_CHARACTERS = 10_000
+NAME_CHARACTERS = 100
+DEEPEST = 64
+"""Levels of arguments. JSON that is deeper can be read, but not everyone can write it again."""
+TOO_DEEP = f"The arguments are nested too deeply: {DEEPEST} levels are the most."
+AT_ONCE = 8
 
 
 class Rules(Protocol):
@@ -41,12 +52,24 @@ class Rulebook(Value):
 
 
 class Toolbox:
+    """The border to every tool: what one says is made whole and bounded here, whoever wrote it."""
+
     def __init__(
-        self, tools: Mapping[str, Tool], rules: Rules, *, points: Points = NOWHERE
+        self,
+        tools: Mapping[str, Tool],
+        rules: Rules,
+        *,
+        at_once: int = AT_ONCE,
+        points: Points = NOWHERE,
     ) -> None:
         self._points = points
         self._tools = tools
         self._rules = rules
+        # Calls that only look run side by side, in all runs together so many; the others wait.
+        self._looking = asyncio.Semaphore(at_once)
+        # One run gets half: however many it asks for, the others' calls do not wait behind them.
+        self._share = max(1, at_once // 2)
+        self._shares: WeakKeyDictionary[Task, asyncio.Semaphore] = WeakKeyDictionary()
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in self._tools.values())
@@ -60,30 +83,44 @@ class Toolbox:
 
     async def run(self, task: Task, part: ToolPart) -> ToolPart:
         """Do the call and return it as it ended. A failure is its result, never the run's."""
+        part = _whole(part)
         try:
             tool, arguments = self._prepare(part)
         except ToolFailed as failure:
-            return _record(task, replace(part, state=ToolState.FAILED, error=str(failure)))
+            return _failed(task, part, str(failure))
         part = _record(task, replace(part, input=arguments))
         refusal = await self._refusal(task, tool, part)
         if refusal is not None:
             return _record(task, replace(part, state=ToolState.DENIED, error=refusal))
-        part = _record(task, replace(part, state=ToolState.RUNNING))
-        self._points.reach(Step.TOOL_STARTING, part.name)
-        return await self._execute(task, tool, part, arguments)
+        async with self._room(task, tool):
+            part = _record(task, replace(part, state=ToolState.RUNNING))
+            self._points.reach(Step.TOOL_STARTING, part.name)
+            return await self._execute(task, tool, part, arguments)
+
+    @asynccontextmanager
+    async def _room(self, task: Task, tool: Tool) -> AsyncIterator[None]:
+        if tool.changes:
+            yield
+            return
+        share = self._shares.setdefault(task, asyncio.Semaphore(self._share))
+        async with share, self._looking:
+            yield
 
     def _prepare(self, part: ToolPart) -> tuple[Tool, dict[str, Any]]:
         tool = self._tools.get(part.name)
         if tool is None:
             names = ", ".join(self._tools) or "none"
-            raise ToolFailed(f"There is no tool {part.name!r}. The tools are: {names}.")
+            name = cut(part.name, NAME_CHARACTERS)
+            raise ToolFailed(f"There is no tool {name!r}. The tools are: {names}.")
         try:
             arguments = msgspec.json.decode(part.input_text or "{}")
-        except (msgspec.DecodeError, RecursionError) as error:
+        except RecursionError:
+            raise ToolFailed(TOO_DEEP) from None
+        except (msgspec.DecodeError, ValueError) as error:
             raise ToolFailed(f"The arguments are not valid JSON: {error}") from None
         if not isinstance(arguments, dict):
             raise ToolFailed("The arguments must be a JSON object.")
-        return tool, arguments
+        return tool, _clean(arguments, DEEPEST)
 
     async def _refusal(self, task: Task, tool: Tool, part: ToolPart) -> str | None:
         """Why the call may not be done; None if it may."""
@@ -101,20 +138,43 @@ class Toolbox:
         progress = _Progress(task, part)
         place = Place(folder=await task.folder(), call_id=part.call_id, progress=progress.tell)
         try:
-            output = await tool.run(arguments, place)
+            said = cut(await tool.run(arguments, place), OUTPUT_CHARACTERS)
         except ToolFailed as failure:
-            return _record(task, replace(part, state=ToolState.FAILED, error=str(failure)))
+            return _failed(task, part, str(failure))
         except asyncio.CancelledError:
             progress.record()
             raise
         except Exception:
             log.exception("tool failed", extra={"run_id": task.run.id, "tool": part.name})
-            error = f"{part.name} failed because of an error in the server."
-            return _record(task, replace(part, state=ToolState.FAILED, error=error))
+            return _failed(task, part, f"{part.name} failed because of an error in the server.")
         finally:
             progress.stop()
         self._points.reach(Step.TOOL_ENDED, part.name)
-        return _record(task, replace(part, state=ToolState.DONE, output=output))
+        return _record(task, replace(part, state=ToolState.DONE, output=said))
+
+
+def _whole(part: ToolPart) -> ToolPart:
+    # Providers see to it where the answer comes in; a call must be fit to be stored in any case.
+    return replace(
+        part,
+        call_id=CallId(whole(part.call_id)),
+        name=whole(part.name),
+        input_text=whole(part.input_text),
+    )
+
+
+def _clean(value: Any, levels: int) -> Any:
+    """The same arguments with whole characters only. Raises ToolFailed if they are too deep."""
+    match value:
+        case str():
+            return whole(value)
+        case dict() | list() if not levels:
+            raise ToolFailed(TOO_DEEP)
+        case dict():
+            return {whole(key): _clean(item, levels - 1) for key, item in value.items()}
+        case list():
+            return [_clean(item, levels - 1) for item in value]
+    return value
 
 
 def _told(approval: Approval) -> str | None:
@@ -137,6 +197,7 @@ class _Progress:
         self._stopped = False
 
     def tell(self, output: str) -> None:
+        output = cut(output, OUTPUT_CHARACTERS)
         if self._stopped or output == self._part.output:
             return
         self._part = replace(self._part, output=output)
@@ -153,6 +214,11 @@ class _Progress:
         self._stopped = True
         if self._timer is not None:
             self._timer.cancel()
+
+
+def _failed(task: Task, part: ToolPart, error: str) -> ToolPart:
+    said = cut(error, ERROR_CHARACTERS)
+    return _record(task, replace(part, state=ToolState.FAILED, error=said))
 
 
 def _record(task: Task, part: ToolPart) -> ToolPart:

@@ -1,6 +1,7 @@
 """The tools that come with the server."""
 
 from tenuto.agent.tools.edit_file import EditFile
+from tenuto.agent.tools.errand import Threads
 from tenuto.agent.tools.fetch_url import FetchUrl
 from tenuto.agent.tools.list_files import ListFiles
 from tenuto.agent.tools.read_file import ReadFile
@@ -14,8 +15,11 @@ from tenuto.ports.tool import Tool
 __all__ = ["ToolSettings", "built_in_tools"]
 
 KINDS = (ReadFile, ListFiles, SearchFiles, WriteFile, EditFile, Shell, FetchUrl, Todo)
+THREADS = 16
+"""More would only wait for the same disk."""
 
 
 def built_in_tools(settings: ToolSettings) -> tuple[Tool, ...]:
     """Every built-in tool, within these limits."""
-    return tuple(kind(settings) for kind in KINDS)
+    threads = Threads(THREADS)
+    return tuple(kind(settings, threads) for kind in KINDS)

@@ -5,7 +5,10 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from tenuto.agent.tools.errand import Threads
+from tenuto.agent.tools.folder import Spot, locate
 from tenuto.agent.tools.settings import ToolSettings
+from tenuto.agent.tools.vault import vault_at
 from tenuto.core.value import Value
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import Place, ToolFailed
@@ -25,8 +28,10 @@ class BuiltIn(ABC, Generic[A]):
     takes: type[A]
     changes: bool = False
 
-    def __init__(self, settings: ToolSettings) -> None:
+    def __init__(self, settings: ToolSettings, threads: Threads) -> None:
         self.settings = settings
+        self.threads = threads
+        """For whatever waits for a disk."""
         self.spec = ToolSpec(
             name=self.name, description=self.about, parameters=schema_of(self.takes)
         )
@@ -39,6 +44,10 @@ class BuiltIn(ABC, Generic[A]):
             # The error's own text would show a path of the server; its strerror does not.
             raise ToolFailed(f"{_subject(given)}: {error.strerror or 'it failed'}") from error
 
+    def locate(self, place: Place, path: str) -> Spot:
+        """Find a path in the workspace. Raises ToolFailed if no tool may go there."""
+        return locate(place.folder, path, vault_at(self.settings.data))
+
     @abstractmethod
     async def work(self, given: A, place: Place) -> str:
         """Do it with arguments that are right. Raises ToolFailed or OSError."""
@@ -48,7 +57,7 @@ class BuiltIn(ABC, Generic[A]):
         named = {key: value for key, value in arguments.items() if value is not None}
         try:
             return msgspec.convert(named, self.takes)
-        except msgspec.ValidationError as error:
+        except (msgspec.ValidationError, RecursionError) as error:
             raise ToolFailed(
                 f"Wrong arguments for {self.name}: {error}. It takes {_signature(self.takes)}."
             ) from error

@@ -3,12 +3,11 @@
 from difflib import get_close_matches
 from typing import Annotated
 
-from anyio import to_thread
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
 from tenuto.agent.tools.diff import diff
-from tenuto.agent.tools.folder import locate
+from tenuto.agent.tools.errand import Errand
 from tenuto.agent.tools.output import capped
 from tenuto.agent.tools.replacing import put, read_before
 from tenuto.agent.tools.write_file import encoded
@@ -42,10 +41,10 @@ class EditFile(BuiltIn[EditFileArguments]):
     changes = True
 
     async def work(self, given: EditFileArguments, place: Place) -> str:
-        return await to_thread.run_sync(self._edit, given, place)
+        return await self.threads.run(lambda errand: self._edit(given, place, errand))
 
-    def _edit(self, given: EditFileArguments, place: Place) -> str:
-        spot = locate(place.folder, given.path)
+    def _edit(self, given: EditFileArguments, place: Place, errand: Errand) -> str:
+        spot = self.locate(place, given.path)
         before = read_before(spot, limit=FILE_BYTES)
         if b"\0" in before.content:
             raise ToolFailed(f"{given.path} is a binary file.")
@@ -55,7 +54,7 @@ class EditFile(BuiltIn[EditFileArguments]):
         change = _fitted(text, given)
         count = _must_be_clear(text, change, given)
         changed = text.replace(change.old, change.new)
-        put(spot, changed.encode("utf-8", "surrogateescape"), only_if=before)
+        put(spot, changed.encode("utf-8", "surrogateescape"), errand, only_if=before)
         places = "1 place" if count == 1 else f"{count} places"
         shown = diff(given.path, whole(text), whole(changed))
         said = f"Edited {given.path} in {places}.\n{shown}"
@@ -86,6 +85,8 @@ def _must_be_clear(text: str, change: Change, given: EditFileArguments) -> int:
     count = text.count(change.old)
     if count == 0:
         raise ToolFailed(f"old does not occur in {given.path}. {_hint(text, given.old)}")
+    if len(text) + count * (len(change.new) - len(change.old)) > FILE_BYTES:
+        raise ToolFailed(f"{given.path} would become larger than {FILE_BYTES:,} characters.")
     if count > 1 and not given.all:
         raise ToolFailed(
             f"old occurs {count} times in {given.path}. Add lines around it until it occurs once, "

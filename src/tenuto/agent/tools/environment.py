@@ -4,7 +4,13 @@ import re
 from collections.abc import Mapping
 
 SECRET_NAME = re.compile(
-    r"^TENUTO_|(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL)S?(_|$)", re.IGNORECASE
+    r"^TENUTO_"
+    r"|(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASSCODE|CREDENTIAL|CRED)S?(_|FILE|$)"
+    r"|(^|_)(PAT|PASS|AUTH|DSN|COOKIE|JWT|BEARER|NETRC|PGPASSFILE|ASKPASS)(_|FILE|$)"
+    r"|._PWD$"
+    # Not secrets, but doors to those who keep some: agents, keyrings, tickets.
+    r"|^(SSH_AGENT_PID|GPG_AGENT_INFO|GNOME_KEYRING_\w+|KRB5CCNAME|DBUS_SESSION_BUS_ADDRESS)$",
+    re.IGNORECASE,
 )
 SECRET_VALUE = re.compile(r"://[^/\s@]*:[^/\s@]+@")
 """An address with a password in it."""

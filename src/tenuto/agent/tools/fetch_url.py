@@ -1,19 +1,15 @@
 """`fetch_url`: a page of the web, as text."""
 
-import codecs
-import json
 import re
-import tempfile
-from typing import IO, Annotated
+from typing import Annotated
 
 import anyio
-from anyio import to_thread
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
+from tenuto.agent.tools.charset import codec_for
 from tenuto.agent.tools.fetching import Answer, fetch, status_text
-from tenuto.agent.tools.helper import PAGE, Task, ask
-from tenuto.agent.tools.output import capped
+from tenuto.agent.tools.helper import PAGE, Task, ask, held
 from tenuto.ports.tool import Place, ToolFailed
 
 HTML = ("text/html", "application/xhtml+xml")
@@ -45,42 +41,38 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
                 answer = await fetch(given.url, self.settings)
         except TimeoutError as error:
             raise ToolFailed(f"{given.url} did not answer within {seconds:g} seconds.") from error
-        text = await self._text(answer)
         if answer.status >= 400:
-            said = capped(text, ERROR_CHARACTERS)
+            said = await self._text(answer, ERROR_CHARACTERS)
             raise ToolFailed(f"{given.url} answered {status_text(answer.status)}.\n{said}".strip())
+        text = await self._text(answer, self.settings.output_characters)
         cut = (
             f"\n[only the first {self.settings.fetch_bytes:,} bytes were read]"
             if answer.cut
             else ""
         )
-        heading = f"{answer.url} ({answer.media_type or 'no type given'})"
-        return f"{heading}\n\n{capped(text, self.settings.output_characters)}{cut}"
+        return f"{answer.url} ({answer.media_type or 'no type given'})\n\n{text}{cut}"
 
-    async def _text(self, answer: Answer) -> str:
-        if answer.media_type in HTML:
-            return await self._readable(answer)
+    async def _text(self, answer: Answer, limit: int) -> str:
+        """The answer as text, capped. It is decoded and read in a process that can be stopped."""
+        html = answer.media_type in HTML
         untyped = not answer.media_type and b"\0" not in answer.content[:LOOK_BYTES]
-        if not untyped and not TEXT.fullmatch(answer.media_type):
+        if not html and not untyped and not TEXT.fullmatch(answer.media_type):
             kind = answer.media_type or "binary"
             raise ToolFailed(f"{answer.url} is {kind}, {len(answer.content):,} bytes, not text.")
-        return _decoded(answer)
-
-    async def _readable(self, answer: Answer) -> str:
-        with await to_thread.run_sync(_stored, _decoded(answer)) as file:
+        with held(answer.content) as file:
             request = {
                 "descriptor": file.fileno(),
-                "address": answer.url,
-                # One more than is shown, so that the cap is said.
-                "limit": self.settings.output_characters * 2,
+                "charset": _codec(answer),
+                "address": answer.url if html else None,
+                "limit": limit,
             }
             found = await ask(
                 Task(
                     program=PAGE,
-                    request=json.dumps(request),
+                    request=request,
                     inherited=(file.fileno(),),
                     seconds=self.settings.search_seconds,
-                    characters=self.settings.output_characters * 2,
+                    characters=limit,
                 )
             )
         if not found.whole:
@@ -88,17 +80,8 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
         return found.text
 
 
-def _stored(text: str) -> IO[bytes]:
-    file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller closes it)
-    file.write(text.encode("utf-8", "replace"))
-    file.flush()
-    return file
-
-
-def _decoded(answer: Answer) -> str:
+def _codec(answer: Answer) -> str:
+    """How to decode it: as its header says, else as the page itself says, if that can be done."""
     declared = CHARSET.search(answer.content[:LOOK_BYTES])
-    charset = answer.charset or (declared[1].decode("ascii", "replace") if declared else "utf-8")
-    try:
-        return codecs.decode(answer.content, charset, "replace")
-    except (LookupError, TypeError, UnicodeError):
-        return answer.content.decode("utf-8", "replace")
+    named = answer.charset or (declared[1].decode("ascii", "replace") if declared else "")
+    return codec_for(named)

@@ -1,20 +1,30 @@
 """Fetches one address over HTTP, within limits, and never from a place it must not reach."""
 
+import asyncio
 import os
 import zlib
+from functools import partial
 from http import HTTPStatus
+from typing import Any
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from yarl import URL
 
 from tenuto.agent.tools.address import NotPublic, is_public, public_socket
 from tenuto.agent.tools.settings import ToolSettings
+from tenuto.core.text import cut, whole
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed
 
 REDIRECTS = 10
 MOVED = frozenset({301, 302, 303, 307, 308})
 PIECE_BYTES = 65_536
+HEADS = 20
+"""Most answers have one; a `100 Continue` or two may come first."""
+WIRE = 8
+"""How many bytes may come for each that may be read: a body can be all chunk heads."""
+SHOWN_CHARACTERS = 100
 HEADERS = {
     "User-Agent": "tenuto",
     "Accept": "text/html, text/plain, application/json, */*;q=0.5",
@@ -33,10 +43,42 @@ class Answer(Value):
     """There was more than may be read."""
 
 
+class Connector(aiohttp.TCPConnector):
+    """Connections that end when a server sends without end and says nothing."""
+
+    def __init__(self, *, wire_bytes: int, **options: Any) -> None:
+        super().__init__(**options)
+        self._factory: Any = partial(_Line, asyncio.get_running_loop(), wire_bytes)
+
+
+class _Line(ResponseHandler):
+    def __init__(self, loop: asyncio.AbstractEventLoop, wire_bytes: int) -> None:
+        super().__init__(loop)
+        self._room = wire_bytes
+        self._heads = HEADS
+
+    def data_received(self, data: bytes) -> None:
+        self._room -= len(data)
+        if self._room >= 0 and self._heads > 0:
+            super().data_received(data)
+        elif self.transport is not None:
+            self.transport.abort()
+
+    def feed_data(self, data: Any, size: int = 0) -> None:
+        self._heads -= 1
+        if self._heads > 0:
+            super().feed_data(data, size)
+
+
 async def fetch(url: str, settings: ToolSettings) -> Answer:
     """The answer at the end of all redirects. Raises ToolFailed."""
     factory = None if settings.allow_private_addresses else public_socket
-    connector = aiohttp.TCPConnector(force_close=True, use_dns_cache=False, socket_factory=factory)
+    connector = Connector(
+        wire_bytes=settings.fetch_bytes * WIRE + PIECE_BYTES,
+        force_close=True,
+        use_dns_cache=False,
+        socket_factory=factory,
+    )
     async with aiohttp.ClientSession(
         connector=connector,
         headers=HEADERS,
@@ -85,20 +127,22 @@ def _is_private_literal(host: str) -> bool:
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> Answer:
-    content, cut = b"", False
+    content = bytearray()
     unpack = _unpacker(response.headers.get("Content-Encoding", "identity").strip().lower())
     async for piece in response.content.iter_chunked(PIECE_BYTES):
         content += piece if unpack is None else unpack.decompress(piece, limit + 1 - len(content))
-        if len(content) > limit:
-            content, cut = content[:limit], True
+        # What comes behind the end of a packed answer is none of it, however much it is.
+        if len(content) > limit or (unpack is not None and unpack.eof):
             break
     return Answer(
-        url=str(response.url),
+        url=whole(str(response.url)),
         status=response.status,
-        media_type=response.content_type if "Content-Type" in response.headers else "",
+        media_type=cut(response.content_type, SHOWN_CHARACTERS)
+        if "Content-Type" in response.headers
+        else "",
         charset=response.charset,
-        content=content,
-        cut=cut,
+        content=bytes(content[:limit]),
+        cut=len(content) > limit,
     )
 
 
@@ -107,7 +151,8 @@ def _unpacker(encoding: str) -> "zlib._Decompress | None":
         return None
     if encoding in ("gzip", "x-gzip", "deflate"):
         return zlib.decompressobj(wbits=47)
-    raise ToolFailed(f"The answer is packed as {encoding}, which cannot be read.")
+    shown = cut(encoding, SHOWN_CHARACTERS)
+    raise ToolFailed(f"The answer is packed as {shown}, which cannot be read.")
 
 
 def status_text(status: int) -> str:

@@ -1,9 +1,13 @@
 """Helpers: programs of ours that may take for ever, each in a process that can be stopped."""
 
+import json
 import logging
+import os
+import tempfile
 from pathlib import Path
+from typing import IO, Any
 
-from tenuto.agent.tools.leash import PYTHON, Command, run
+from tenuto.agent.tools.leash import PYTHON, Command, Lost, run
 from tenuto.agent.tools.output import Scroll
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed
@@ -18,7 +22,7 @@ REFUSED = 3
 
 class Task(Value):
     program: Path
-    request: str
+    request: dict[str, Any]
     inherited: tuple[int, ...]
     seconds: float
     characters: int
@@ -32,19 +36,39 @@ class Found(Value):
 
 async def ask(task: Task) -> Found:
     """What the program answers. It knows no secret, and its trouble is not shown to the model."""
-    command = Command(
-        arguments=(*PYTHON, str(task.program), task.request),
-        environment={},
-        seconds=task.seconds,
-        inherited=task.inherited,
-    )
     # Programs keep their own limit; this one only bounds memory if one does not.
     scroll = Scroll(task.characters * 2 + 10_000)
-    ended = await run(command, scroll.hear)
+    # Not as an argument: those have a limit, and a request can hold a whole .gitignore.
+    with held(json.dumps(task.request).encode()) as request:
+        command = Command(
+            arguments=(*PYTHON, str(task.program), str(request.fileno())),
+            environment={},
+            seconds=task.seconds,
+            inherited=(request.fileno(), *task.inherited),
+        )
+        try:
+            ended = await run(command, scroll.hear)
+        except Lost:
+            raise _trouble(task, "its runner was killed") from None
     scroll.close()
     if ended.status == REFUSED:
         raise ToolFailed(scroll.text().strip())
     if ended.status not in (0, None):
-        log.error("a helper failed", extra={"program": task.program.name, "said": scroll.text()})
-        raise ToolFailed("It could not be done: a program of the server failed.")
+        raise _trouble(task, scroll.text())
     return Found(text=scroll.text().rstrip("\n"), whole=ended.status == 0)
+
+
+def held(content: bytes) -> IO[bytes]:
+    """A file without a name that holds this, for a program to inherit; in memory where it can."""
+    if hasattr(os, "memfd_create"):
+        file: IO[bytes] = open(os.memfd_create("held"), "w+b")  # noqa: SIM115
+    else:
+        file = tempfile.TemporaryFile()  # noqa: SIM115
+    file.write(content)
+    file.flush()
+    return file
+
+
+def _trouble(task: Task, said: str) -> ToolFailed:
+    log.error("a helper failed", extra={"program": task.program.name, "said": said})
+    return ToolFailed("It could not be done: a program of the server failed.")

@@ -32,4 +32,7 @@ class ListFiles(BuiltIn[ListFilesArguments]):
 
     async def work(self, given: ListFilesArguments, place: Place) -> str:
         asked = Survey(path=given.path, glob=given.pattern)
-        return await survey(asked, place, self.settings) or "No file matches."
+        found = await survey(
+            asked, lambda path: self.locate(place, path), self.threads, self.settings
+        )
+        return found or "No file matches."

@@ -1,21 +1,34 @@
-"""Turns HTML into text that can be read: a program of its own.
+"""Turns what a web server sent into text that can be read: a program of its own.
 
-Standard library only. It runs as a process because a page can be made so that parsing it takes
-for ever. It gets one JSON argument: the descriptor of a file that holds the page as UTF-8, and
-the page's address, against which its links are made whole.
+Standard library only. It runs as a process because a page can be made so that decoding or parsing
+it takes for ever. Its one argument is the descriptor of a file with a `Request` as JSON.
 """
 
 import json
+import os
 import re
 import sys
 from html.parser import HTMLParser
+from typing import TypedDict
 from urllib.parse import urljoin
 
+NICENESS = 10
+"""Whoever waits for an answer of the server comes first."""
 DROPPED = frozenset({"script", "style", "noscript", "template", "svg", "head", "iframe"})
 BLOCKS = re.compile(
     r"address|article|aside|blockquote|body|d[dlt]|details|div|fieldset|fig(caption|ure)|footer|form"
     r"|h[1-6]|header|li|main|nav|[ou]l|p|pre|section|summary|table|tr"
 )
+
+
+class Request(TypedDict):
+    descriptor: int
+    """Of a file that holds the answer as it came."""
+    charset: str
+    """One that we have chosen."""
+    address: str | None
+    """Of an HTML page: its links are made whole against it. None: it is plain text."""
+    limit: int
 
 
 class Reader(HTMLParser):
@@ -101,8 +114,28 @@ def readable(html: str, address: str) -> str:
     return f"{title}\n\n{text}".strip() if title else text
 
 
-if __name__ == "__main__":
-    request = json.loads(sys.argv[1])
-    with open(request["descriptor"], encoding="utf-8", errors="replace") as file:
+def text_of(request: Request) -> str:
+    with open(request["descriptor"], "rb", closefd=False) as file:
         file.seek(0)
-        sys.stdout.write(readable(file.read(), request["address"])[: request["limit"]])
+        text = file.read().decode(request["charset"], "replace").removeprefix("\ufeff")
+    address = request["address"]
+    return text if address is None else readable(text, address)
+
+
+def capped(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    left_out = len(text) - limit
+    return f"{text[:limit]}\n[{left_out:,} characters left out here: output is capped at {limit:,}]"
+
+
+def main(request: Request) -> None:
+    sys.stdout.write(capped(text_of(request), request["limit"]))
+
+
+if __name__ == "__main__":
+    os.nice(NICENESS)
+    sys.stdout.reconfigure(errors="replace", newline="")  # type: ignore[union-attr]
+    with open(int(sys.argv[1]), "rb", closefd=False) as file:
+        file.seek(0)
+        main(json.load(file))

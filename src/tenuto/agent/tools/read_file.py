@@ -5,17 +5,19 @@ from collections.abc import Iterator
 from io import BufferedReader
 from typing import Annotated
 
-from anyio import from_thread, to_thread
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.folder import Spot, locate, opened_file
+from tenuto.agent.tools.errand import Errand
+from tenuto.agent.tools.folder import opened_file
 from tenuto.ports.tool import Place, ToolFailed
 
 LOOK_BYTES = 8192
 LINE_CHARACTERS = 2000
 LINES = 2000
 PIECE_BYTES = 65_536
+READ_BYTES = 200_000_000
+"""The most that one call looks through, a second or so; a line can be longer than any patience."""
 
 
 class ReadFileArguments(Arguments):
@@ -33,22 +35,22 @@ class ReadFile(BuiltIn[ReadFileArguments]):
     takes = ReadFileArguments
 
     async def work(self, given: ReadFileArguments, place: Place) -> str:
-        return await to_thread.run_sync(self._read_lines, given, place)
+        return await self.threads.run(lambda errand: self._read_lines(given, place, errand))
 
-    def _read_lines(self, given: ReadFileArguments, place: Place) -> str:
-        spot = locate(place.folder, given.path)
+    def _read_lines(self, given: ReadFileArguments, place: Place, errand: Errand) -> str:
+        spot = self.locate(place, given.path)
         with opened_file(spot) as descriptor, open(descriptor, "rb", closefd=False) as file:
             size = os.fstat(descriptor).st_size
             if b"\0" in file.peek(LOOK_BYTES)[:LOOK_BYTES]:
                 raise ToolFailed(f"{given.path} is a binary file of {size:,} bytes.")
-            return self._stretch(file, given, spot)
+            return self._stretch(Lines(file, errand), given)
 
-    def _stretch(self, file: BufferedReader, given: ReadFileArguments, spot: Spot) -> str:
+    def _stretch(self, lines: "Lines", given: ReadFileArguments) -> str:
         """The lines asked for; nothing behind them is read."""
         shown: list[str] = []
         room = self.settings.output_characters
         number = 0
-        for number, line in enumerate(_lines(file), start=1):
+        for number, line in enumerate(lines, start=1):
             if number < given.offset:
                 continue
             text = f"{number:6}\t{line}"
@@ -56,26 +58,48 @@ class ReadFile(BuiltIn[ReadFileArguments]):
             if len(shown) == given.limit or (room < 0 and shown):
                 return "\n".join([*shown, _read_on(given, number, room)])
             shown.append(text)
+        if lines.cut and not shown:
+            raise ToolFailed(
+                f"Line {given.offset} of {given.path} is not in its first {READ_BYTES:,} bytes, and "
+                "no more is read. search_files finds lines by their text."
+            )
+        if lines.cut:
+            shown.append(f"[stopped: no more than the first {READ_BYTES:,} bytes are read]")
         if shown:
             return "\n".join(shown)
         if number:
-            raise ToolFailed(f"{spot.given} has only {number} lines.")
+            raise ToolFailed(f"{given.path} has only {number} lines.")
         return "(the file is empty)"
 
 
-def _lines(file: BufferedReader) -> Iterator[str]:
+class Lines:
     """Each line, cut if it is long: a line is never in memory whole unless it is short."""
-    while first := file.readline(PIECE_BYTES):
-        from_thread.check_cancelled()
-        size, piece = len(first), first
-        while len(piece) == PIECE_BYTES and not piece.endswith(b"\n"):
-            from_thread.check_cancelled()
-            piece = file.readline(PIECE_BYTES)
-            size += len(piece)
-        text = first.decode("utf-8", "replace").rstrip("\r\n")
-        if len(text) > LINE_CHARACTERS:
-            text = f"{text[:LINE_CHARACTERS]}… [line cut: it has {size:,} bytes]"
-        yield text
+
+    def __init__(self, file: BufferedReader, errand: Errand) -> None:
+        self._file = file
+        self._errand = errand
+        self._read = 0
+        self.cut = False
+        """It stopped before the end, because it had read enough."""
+
+    def __iter__(self) -> Iterator[str]:
+        while not self.cut and (first := self._piece()):
+            size, piece = len(first), first
+            while len(piece) == PIECE_BYTES and not piece.endswith(b"\n") and not self.cut:
+                piece = self._piece()
+                size += len(piece)
+            text = first.decode("utf-8", "replace").rstrip("\r\n")
+            if len(text) > LINE_CHARACTERS:
+                more = "more than " if self.cut else ""
+                text = f"{text[:LINE_CHARACTERS]}… [line cut: it has {more}{size:,} bytes]"
+            yield text
+
+    def _piece(self) -> bytes:
+        self._errand.step()
+        piece = self._file.readline(PIECE_BYTES)
+        self._read += len(piece)
+        self.cut = self._read >= READ_BYTES
+        return piece
 
 
 def _read_on(given: ReadFileArguments, following: int, room: int) -> str:

@@ -4,13 +4,8 @@ import os
 import secrets
 from contextlib import suppress
 
-from tenuto.agent.tools.folder import (
-    Spot,
-    make_parents,
-    must_be_regular,
-    opened_file,
-    opened_parent,
-)
+from tenuto.agent.tools.errand import Errand
+from tenuto.agent.tools.folder import Spot, made, must_be_regular, opened_file, opened_parent
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed
 
@@ -36,10 +31,10 @@ def read_before(spot: Spot, *, limit: int) -> Before:
     return Before(content=content, state=state)
 
 
-def put(spot: Spot, content: bytes, *, only_if: Before | None = None) -> None:
+def put(spot: Spot, content: bytes, errand: Errand, *, only_if: Before | None = None) -> None:
     """Write the file whole, with the mode it had. With `only_if`, not over someone else's change."""
-    make_parents(spot)
-    with opened_parent(spot) as parent:
+    errand.step()
+    with opened_parent(spot, made) as parent:
         old = _look(spot, parent)
         # The new name is put in place by a rename, which replaces a link and never follows it.
         draft = f".tenuto-{secrets.token_hex(8)}"
@@ -47,6 +42,7 @@ def put(spot: Spot, content: bytes, *, only_if: Before | None = None) -> None:
             _write(draft, content, parent, old)
             if only_if is not None and _state_at(spot, parent) != only_if.state:
                 raise ToolFailed(f"{spot.given} was changed meanwhile. Read it again.")
+            errand.claim()
             os.replace(draft, spot.name, src_dir_fd=parent, dst_dir_fd=parent)
         except BaseException:
             with suppress(FileNotFoundError):

@@ -1,18 +1,21 @@
 """Runs one command and sees to it that nothing of it is left: a program of its own.
 
 Standard library only, so that it starts fast. Its standard input is the leash: first it brings
-the command (a length in four bytes, then the arguments with zero bytes between them), and when
-it closes, for whatever reason, every descendant is ended before this process ends. Standard
-output becomes the command's output and errors; standard error carries the report:
-`started PID`, then `ended STATUS LEFT` or `stopped LEFT`.
+the order (a length in four bytes, then with zero bytes between them: a key, a mark, a folder and
+the command's arguments), and when it closes, for whatever reason, every descendant is ended before
+this process ends. Standard output becomes the command's output and errors; standard error carries
+the report, signed with the key: `nowhere ERRNO`, or `started PID` and then `ended STATUS LEFT` or
+`stopped LEFT`.
 
 Descendants that leave their session or lose their parent come back to us, because we are their
 subreaper; so the tree under us is complete whatever they do. Where the system has no such thing,
-the command's process group is ended instead.
+the command's process group is ended instead. Each carries the mark (see `survivors.py`), in case
+someone kills us.
 """
 
 import ctypes
 import os
+import resource
 import select
 import signal
 import sys
@@ -20,30 +23,40 @@ import time
 from collections.abc import Iterable
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_CHILD_SUBREAPER = 36
 ASK_SECONDS = 0.3
 END_SECONDS = 3.0
 LOOK_SECONDS = 0.01
 PARENT_LOOK_MILLISECONDS = 1000
+LOCKS = 10
+"""RLIMIT_LOCKS; Python has no name for it."""
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def main() -> None:
+    # So that the command, which is the same user, cannot open our pipes through /proc.
+    prctl(PR_SET_DUMPABLE, 0)
     server = os.getppid()
-    arguments = read_command()
-    if arguments is None:
+    order = read_order()
+    if order is None:
         return
+    key, mark, folder, *arguments = order
     prctl(PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        return report(key, f"nowhere {error.errno}")
     wake = hear_signals()
-    command = start(arguments)
-    report(f"started {command}")
+    command = start(arguments, int(mark))
+    report(key, f"started {command}")
     status = watch(command, wake, server)
     left = end_all(command)
-    report(f"stopped {left}" if status is None else f"ended {status} {left}")
+    report(key, f"stopped {left}" if status is None else f"ended {status} {left}")
 
 
-def read_command() -> list[bytes] | None:
-    """The command, or None if the leash was closed first: then nothing is started."""
+def read_order() -> list[bytes] | None:
+    """What to run, or None if the leash was closed first: then nothing is started."""
     size = read_exactly(4)
     body = read_exactly(int.from_bytes(size, "big")) if size else None
     return body.split(b"\0") if body else None
@@ -70,7 +83,7 @@ def hear_signals() -> int:
     return wake
 
 
-def start(arguments: list[bytes]) -> int:
+def start(arguments: list[bytes], mark: int) -> int:
     us = os.getpid()
     command = os.fork()
     if command:
@@ -80,6 +93,8 @@ def start(arguments: list[bytes]) -> int:
         # If someone kills us, at least the command's first process goes too.
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() == us:
+            if mark:
+                resource.setrlimit(LOCKS, (mark, mark))
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(1, 2)
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
@@ -225,11 +240,13 @@ def prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def report(line: str) -> None:
+def report(key: bytes, line: str) -> None:
+    # Never waits: someone may have filled the pipe, and then the server ends us.
+    os.set_blocking(2, False)
     try:
-        os.write(2, line.encode() + b"\n")
-    except BrokenPipeError:
-        # The server is gone. There is nobody to tell, and the work is done all the same.
+        os.write(2, key + b" " + line.encode() + b"\n")
+    except (BrokenPipeError, BlockingIOError):
+        # There is nobody to tell, and the work is done all the same.
         return
 
 

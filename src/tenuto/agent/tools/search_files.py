@@ -40,4 +40,7 @@ class SearchFiles(BuiltIn[SearchFilesArguments]):
 
     async def work(self, given: SearchFilesArguments, place: Place) -> str:
         asked = Survey(path=given.path, glob=given.glob, pattern=given.pattern)
-        return await survey(asked, place, self.settings) or "No line matches."
+        found = await survey(
+            asked, lambda path: self.locate(place, path), self.threads, self.settings
+        )
+        return found or "No line matches."

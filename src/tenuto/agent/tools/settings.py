@@ -1,5 +1,7 @@
 """The limits that the built-in tools keep."""
 
+from pathlib import Path
+
 from tenuto.core.value import Value
 
 
@@ -17,3 +19,5 @@ class ToolSettings(Value):
     """The most that is read of one answer."""
     allow_private_addresses: bool = False
     """Whether `fetch_url` may reach this machine and the networks around it."""
+    data: Path | None = None
+    """The server's own folder, closed to file tools; None: there is none."""

@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
 from tenuto.agent.tools.environment import without_secrets
-from tenuto.agent.tools.leash import Command, Exit, run
+from tenuto.agent.tools.leash import Command, Exit, Lost, run
 from tenuto.agent.tools.output import Scroll
 from tenuto.core.value import Value
 from tenuto.ports.tool import Place, ToolFailed
@@ -17,6 +17,10 @@ from tenuto.ports.tool import Place, ToolFailed
 TELL_SECONDS = 0.25
 COMMAND_BYTES = 120_000
 """The kernel takes no argument over 128 KiB."""
+LOST = (
+    "[the process that watches over the command was killed or told to stop; the command was ended "
+    "with everything it had started]"
+)
 
 
 class ShellArguments(Arguments):
@@ -51,6 +55,8 @@ class Shell(BuiltIn[ShellArguments]):
         teller = Teller(place, self.settings.output_characters)
         try:
             ended = await run(command, teller.hear)
+        except Lost:
+            raise ToolFailed(f"{teller.text().rstrip()}\n{LOST}".lstrip()) from None
         finally:
             said = teller.close()
         limit = Limit(seconds=seconds, most=self.settings.shell_seconds_max)
@@ -76,6 +82,9 @@ class Teller:
         self._scroll.hear(data)
         if self._timer is None:
             self._timer = self._loop.call_at(self._told_at + TELL_SECONDS, self._tell)
+
+    def text(self) -> str:
+        return self._scroll.text()
 
     def close(self) -> str:
         """Tell what was not told yet, also if the call was cancelled; return it all."""

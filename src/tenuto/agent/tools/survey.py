@@ -1,8 +1,8 @@
 """Walks a folder and names its files, or their lines that match: a program of its own.
 
 Standard library only. It runs as a process so that a folder without end or a pattern that takes
-for ever can be stopped. It gets one JSON argument (`Request`) and a descriptor of where to begin;
-it never sees a path above that, and it follows no link.
+for ever can be stopped. Its one argument is the descriptor of a file with a `Request` as JSON. It
+begins at a descriptor, never sees a path above that, and follows no link.
 """
 
 import json
@@ -11,14 +11,17 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
-from typing import TypedDict
+from typing import NoReturn, TypedDict
 
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 DEEPEST = 200
 REFUSED = 3
+NICENESS = 10
+"""Whoever waits for an answer of the server comes first."""
 LOOK_BYTES = 8192
 LINE_BYTES = 1 << 20
 SHOWN_CHARACTERS = 400
+NOTHING = r"(?!)"
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -33,6 +36,9 @@ class Request(TypedDict):
     """Which files; relative to the beginning. Without a slash: by name, at any depth."""
     pattern: str | None
     """None: name the files."""
+    closed: list[int] | None
+    """The server's own folder, by device and inode: only `opening` is entered from there."""
+    opening: list[int] | None
     limit: int
 
 
@@ -82,38 +88,65 @@ def compiled(pattern: str) -> "re.Pattern[str]":
     try:
         return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
-        say(f"The pattern is not a regular expression: {error}.")
-        sys.exit(REFUSED)
+        refuse(f"The pattern is not a regular expression: {error}.")
+
+
+def refuse(why: str) -> NoReturn:
+    say(why)
+    sys.exit(REFUSED)
 
 
 def files(request: Request) -> Iterator[tuple[str, int]]:
     """Each file that is asked for, in order, with a descriptor of the folder that it is in."""
     glob = request["glob"]
-    wanted = re.compile(translated(glob if "/" in glob else f"**/{glob}"), re.DOTALL)
-    ignored = rules(request["ignore"])
+    wanted = understood(translated(glob if "/" in glob else f"**/{glob}"))
+    if wanted is None:
+        refuse(f"The glob {glob} is too complicated.")
+    walker = Walker(request)
     start = len(request["prefix"])
-    for path, folder in walk(request["descriptor"], request["prefix"], ignored):
+    for path, folder in walker.walk(request["descriptor"], request["prefix"]):
         if wanted.fullmatch(path, start):
             yield path, folder
 
 
-def walk(
-    folder: int, prefix: str, ignored: "re.Pattern[str]", depth: int = 0
-) -> Iterator[tuple[str, int]]:
-    with os.scandir(folder) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
-    for entry in entries:
-        path = prefix + entry.name
-        below = entry.is_dir(follow_symlinks=False)
-        if entry.name in SKIPPED or ignored.fullmatch(path + "/" if below else path):
-            continue
-        if not below:
-            yield path, folder
-            continue
-        descriptor = opened(entry.name, FOLDER, folder) if depth < DEEPEST else None
-        if descriptor is not None:
-            yield from walk(descriptor, path + "/", ignored, depth + 1)
-            os.close(descriptor)
+class Walker:
+    """Goes through folders, but not into what is left out, nor into what is closed."""
+
+    def __init__(self, request: Request) -> None:
+        self._ignored = rules(request["ignore"])
+        self._closed = request["closed"]
+        self._opening = request["opening"]
+
+    def walk(self, folder: int, prefix: str, depth: int = 0) -> Iterator[tuple[str, int]]:
+        closed = identity(folder) == self._closed
+        with os.scandir(folder) as found:
+            entries = sorted(found, key=lambda entry: entry.name)
+        for entry in entries:
+            path = prefix + entry.name
+            below = is_folder(entry)
+            if entry.name in SKIPPED or self._ignored.fullmatch(path + "/" if below else path):
+                continue
+            if not below:
+                if not closed:
+                    yield path, folder
+                continue
+            descriptor = opened(entry.name, FOLDER, folder) if depth < DEEPEST else None
+            if descriptor is not None:
+                if not closed or identity(descriptor) == self._opening:
+                    yield from self.walk(descriptor, path + "/", depth + 1)
+                os.close(descriptor)
+
+
+def is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def identity(descriptor: int) -> list[int]:
+    found = os.fstat(descriptor)
+    return [found.st_dev, found.st_ino]
 
 
 def opened(name: str, flags: int, folder: int) -> int | None:
@@ -155,7 +188,16 @@ def rules(ignore: str) -> "re.Pattern[str]":
     kept = [line for line in lines if line and not line.startswith("#")]
     if any(line.startswith("!") for line in kept):
         kept = []
-    return re.compile("|".join(map(rule, kept)) or r"(?!)", re.DOTALL)
+    # A line that makes no sense leaves nothing out; the others count.
+    good = [body for body in map(rule, kept) if understood(body)]
+    return understood("|".join(good) or NOTHING) or re.compile(NOTHING)
+
+
+def understood(pattern: str) -> "re.Pattern[str] | None":
+    try:
+        return re.compile(pattern, re.DOTALL)
+    except (re.error, OverflowError, RecursionError):
+        return None
 
 
 def rule(line: str) -> str:
@@ -176,11 +218,8 @@ def translated(glob: str) -> str:
             out, step = out + ".*", 2
         elif rest[0] in "*?":
             out += "[^/]*" if rest[0] == "*" else "[^/]"
-        elif found := re.match(r"\[(!?)(\]?[^\]/]*)\]", rest):
-            negated, members = found.groups()
-            members = "".join(c if c.isalnum() or c == "-" else re.escape(c) for c in members)
-            out += f"[^{members}]" if negated else f"[{members}]"
-            step = found.end()
+        elif found := re.match(r"\[([!^]?)(\]?[^\]/]+)\]", rest):
+            out, step = out + members(*found.groups()), found.end()
         elif rest[0] == "{" and "}" in rest:
             out, depth = out + "(?:", depth + 1
         elif rest[0] in ",}" and depth:
@@ -192,6 +231,16 @@ def translated(glob: str) -> str:
     return out + ")" * depth
 
 
+def members(negated: str, letters: str) -> str:
+    """A set of letters as a regular expression; one like [z-a] has none."""
+    letters = "".join(c if c.isalnum() or c == "-" else re.escape(c) for c in letters)
+    found = f"[^/{letters}]" if negated else f"[{letters}]"
+    return found if understood(found) else NOTHING
+
+
 if __name__ == "__main__":
+    os.nice(NICENESS)
     sys.stdout.reconfigure(errors="replace")  # type: ignore[union-attr]
-    main(json.loads(sys.argv[1]))
+    with open(int(sys.argv[1]), "rb", closefd=False) as file:
+        file.seek(0)
+        main(json.load(file))

@@ -3,12 +3,12 @@
 import os
 from typing import Annotated
 
-from anyio import to_thread
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
 from tenuto.agent.tools.diff import diff
-from tenuto.agent.tools.folder import Spot, locate, opened_file
+from tenuto.agent.tools.errand import Errand
+from tenuto.agent.tools.folder import Spot, opened_file
 from tenuto.agent.tools.output import capped
 from tenuto.agent.tools.replacing import put
 from tenuto.core.value import Value
@@ -30,13 +30,13 @@ class WriteFile(BuiltIn[WriteFileArguments]):
     changes = True
 
     async def work(self, given: WriteFileArguments, place: Place) -> str:
-        return await to_thread.run_sync(self._write, given, place)
+        return await self.threads.run(lambda errand: self._write(given, place, errand))
 
-    def _write(self, given: WriteFileArguments, place: Place) -> str:
-        spot = locate(place.folder, given.path)
+    def _write(self, given: WriteFileArguments, place: Place, errand: Errand) -> str:
+        spot = self.locate(place, given.path)
         content = encoded(given.content)
         old = _old_content(spot)
-        put(spot, content)
+        put(spot, content, errand)
         if old is None:
             return f"Created {given.path}: {len(content):,} bytes."
         said = f"Replaced {given.path}: {len(content):,} bytes, was {old.size:,}."
