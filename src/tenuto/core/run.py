@@ -126,7 +126,13 @@ class InputFile(Value, tag_field="type", tag="file"):
 Input = str | list[InputText | InputFile]
 
 
+MOST_TOKENS = 2**53
+"""Beyond this a browser miscounts, and a few such numbers fit into no database's column."""
+
+
 class Usage(Value):
+    """What was used. Sums stop at the most that everyone can hold."""
+
     input_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0
@@ -137,9 +143,9 @@ class Usage(Value):
     def __add__(self, other: "Usage") -> "Usage":
         costs = [c for c in (self.cost_usd, other.cost_usd) if c is not None]
         return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
+            input_tokens=min(self.input_tokens + other.input_tokens, MOST_TOKENS),
+            output_tokens=min(self.output_tokens + other.output_tokens, MOST_TOKENS),
+            reasoning_tokens=min(self.reasoning_tokens + other.reasoning_tokens, MOST_TOKENS),
             exact=self.exact and other.exact,
             cost_usd=sum(costs) if costs else None,
         )
