@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from tenuto.agent.allowance import Allowance
 from tenuto.agent.scribe import Listener, Scribe
 from tenuto.clock import SystemClock
 from tenuto.core.event import Event, MessageStarted
@@ -61,7 +62,7 @@ class Paper:
             fence=Fence(run_id=QUEUED.id, epoch=1),
             message=self.message,
         )
-        self.scribe = Scribe(self.recorder, self.meter, stem="1_1")
+        self.scribe = Scribe(self.recorder, self.meter, Allowance(), stem="1_1")
 
     async def wrote(self, *pieces: Piece) -> list[tuple[str, str]]:
         """Kind (or tool) and content of each part, as a reader of the stored events has it."""
@@ -156,7 +157,7 @@ async def test_what_streamed_is_counted_when_nobody_reports_it() -> None:
 async def test_a_listener_keeps_only_the_words() -> None:
     meter = Meter()
     meter.request(0)
-    listener = Listener(meter)
+    listener = Listener(meter, Allowance())
     listener.take(
         [
             ReasoningPiece(text="hm"),
