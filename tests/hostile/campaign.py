@@ -97,7 +97,7 @@ async def meet_all(api: Api, shapes: Sequence[Shape]) -> dict[str, str]:
 async def meet(api: Api, shape: Shape) -> None:
     """One run is left to its end, another is cancelled; then all that is stored is looked at."""
     session = (await api.post("/api/sessions", {"model": f"{shape.wire}/m"})).body["id"]
-    run = await _ended(api, await _asked(api, session, shape))
+    run = await ended(api, await _asked(api, session, shape))
     assert run["reason"] in ENDINGS.get(run["status"], ()), run
     assert all(0 <= run["usage"][f"{kind}_tokens"] <= 2**53 for kind in ("input", "output")), run
     await _asked(api, session, shape)
@@ -113,7 +113,7 @@ async def _asked(api: Api, session: str, shape: Shape) -> str:
     return run_id
 
 
-async def _ended(api: Api, run_id: str) -> dict[str, Any]:
+async def ended(api: Api, run_id: str) -> dict[str, Any]:
     async with asyncio.timeout(END_SECONDS):
         while True:
             run: dict[str, Any] = await api.get(f"/api/runs/{run_id}")
