@@ -30,6 +30,7 @@ class HostileProvider:
         self._lists = lists or {}
         """Whole answers to the question for models, by the name in the address."""
         self.url = ""
+        self._meeting: set[asyncio.Task[Any]] = set()
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._meet, "127.0.0.1", 0, limit=2**24)
@@ -38,14 +39,21 @@ class HostileProvider:
 
     async def __aexit__(self, *_: object) -> None:
         self._server.close()
+        while self._meeting:
+            # Whoever asked is gone, so all that is left of them ends.
+            await asyncio.wait(self._meeting)
 
     async def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        meeting = asyncio.current_task()
+        assert meeting is not None
+        self._meeting.add(meeting)
         try:
             await self._answer(reader, writer)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass  # The other side has had enough, as it should.
         finally:
             writer.close()
+            self._meeting.discard(meeting)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         first = await reader.readuntil(b"\r\n\r\n")

@@ -84,20 +84,20 @@ async def recorded(answer: OpenAIAnswer | AnthropicAnswer, events: list[Any]) ->
 
 
 @pytest.mark.guarantee("E1")
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(openai_events())
 def test_anything_in_any_field_of_the_openai_wire_can_be_stored(events: list[Any]) -> None:
     asyncio.run(recorded(OpenAIAnswer(BORDER), events))
 
 
 @pytest.mark.guarantee("E1")
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(anthropic_events())
 def test_anything_in_any_field_of_the_anthropic_wire_can_be_stored(events: list[Any]) -> None:
     asyncio.run(recorded(AnthropicAnswer(BORDER), events))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.integers(200, 999), st.dictionaries(ANY_TEXT, ANY_TEXT, max_size=2), ANYTHING)
 def test_any_refusal_is_told_in_words(status: int, headers: dict[str, str], body: Any) -> None:
     error = BORDER.refused(status, headers, json.dumps(body).encode())
@@ -105,7 +105,7 @@ def test_any_refusal_is_told_in_words(status: int, headers: dict[str, str], body
     assert error.retry_after is None or 0 <= error.retry_after <= 86_400
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     ANYTHING
     | st.lists(

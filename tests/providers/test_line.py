@@ -34,11 +34,11 @@ async def dial(made: House, *, stall_seconds: float = 10) -> Line:
 
 
 async def rest(line: Line) -> bytes:
-    got = b""
+    got = []
     async with asyncio.timeout(10):
         while chunk := await line.read():
-            got += chunk
-    return got
+            got.append(chunk)
+    return b"".join(got)
 
 
 @pytest.mark.parametrize(

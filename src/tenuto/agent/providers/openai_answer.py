@@ -32,6 +32,8 @@ Ending = Literal["end_turn", "max_tokens", "content_filter", "tool_calls"]
 
 MOST_CHOICES = 16
 """We ask for one."""
+MOST_BLOCKS = 1024
+"""Of a text that comes as a list; those who send lists send one block at a time."""
 
 _ENDINGS: dict[str, Ending] = {
     "stop": "end_turn",
@@ -276,6 +278,8 @@ def _words(given: Any, *, only: str | None = None) -> str:
     if isinstance(given, str):
         return given if only is None else ""
     if isinstance(given, list):
+        if len(given) > MOST_BLOCKS:
+            raise ValueError("a text in too many pieces")
         return "".join(_block_words(block, only) for block in given)
     return _block_words(given, only)
 
