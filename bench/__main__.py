@@ -1,4 +1,4 @@
-"""`python -m bench`: every measurement, as a table and as JSON. At most four minutes."""
+"""`python -m bench`: every measurement, as a table and as JSON. At most five minutes."""
 
 import argparse
 import os
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import growth, latency, recovery, stopping, throughput
+from bench import growth, hostile, latency, recovery, stopping, throughput
 from bench.processes import Tenuto, tenuto, upstream
 from bench.table import Figure, as_json, say, show
 
@@ -17,7 +17,7 @@ PACED_TOKENS = (1 + 100) * latency.PASSES * latency.RATE * latency.SECONDS
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("only", nargs="*", help="letters of the measurements, a to g; all if none")
+    parser.add_argument("only", nargs="*", help="letters of the measurements, a to h; all if none")
     parser.add_argument("--json", type=Path, default=Path("bench-results.json"))
     options = parser.parse_args()
     began = time.monotonic()
@@ -37,6 +37,7 @@ def main() -> None:
     take("f", "(f) Start-up and memory", lambda: _with_server(lambda s, _: _weigh(s)))
     take("g", "(g) Recovery", lambda: _with_server(lambda s, _: recovery.measure(s)))
     take("e", "(e) Growth", _growth)
+    take("h", "(h) Hostile providers", hostile.measure)
     seconds = time.monotonic() - began
     about = {
         "cores": os.cpu_count(),

@@ -259,6 +259,8 @@ def _worker(
         steps=settings.limits.steps,
         loop_repeats=settings.limits.loop_repeats,
         cost_usd=settings.limits.cost_usd or None,
+        run_characters=settings.limits.run_characters,
+        calls=settings.limits.calls,
     )
     return AgentLoop(models, toolbox, limits, clock, points=points)
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tenuto.agent import asking
+from tenuto.agent.allowance import Allowance
 from tenuto.agent.asking import ask
 from tenuto.agent.scribe import Listener
 from tenuto.core.run import Usage
@@ -20,7 +21,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def heard(provider: Scripted, *, meter: Meter | None = None) -> str:
-    listener = Listener(meter or Meter())
+    listener = Listener(meter or Meter(), Allowance())
     await ask(
         provider,
         REQUEST,

@@ -3,6 +3,7 @@
 import pytest
 
 from tenuto.agent import prompts
+from tenuto.agent.allowance import Allowance
 from tenuto.agent.compaction import old_messages, summarise, window_characters
 from tenuto.agent.context import GO_ON
 from tenuto.agent.titles import TitleMaker
@@ -36,7 +37,14 @@ async def titled(answer: str, talk: Talk | None = None) -> tuple[str | None, Scr
 
 
 async def summed_up(provider: Scripted, talk: Talk, summary: str | None = None) -> str:
-    return await summarise(provider, MODEL, summary=summary, messages=talk.messages, meter=Meter())
+    return await summarise(
+        provider,
+        MODEL,
+        summary=summary,
+        messages=talk.messages,
+        meter=Meter(),
+        allowance=Allowance(),
+    )
 
 
 async def test_a_summary_is_asked_for_after_all_that_was_said() -> None:
@@ -69,6 +77,7 @@ async def test_a_summary_costs_what_it_costs() -> None:
             summary=None,
             messages=Talk().user("Hi").messages,
             meter=meter,
+            allowance=Allowance(),
         )
     assert meter.total().output_tokens > 0
     assert meter.total() != Usage()

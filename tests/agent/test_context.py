@@ -154,6 +154,17 @@ def test_a_call_whose_input_was_cut_off_is_told_with_valid_arguments() -> None:
     assert turns[1].calls[0].arguments == "{}"
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("shell", "shell"), ("", "unknown"), ("a b.c\ufffd", "a_b_c_"), ("n" * 300, "n" * 64)],
+)
+def test_a_call_of_an_odd_name_does_not_spoil_the_requests_after_it(name: str, told: str) -> None:
+    talk = Talk().user("Go").answer(call(name, state=ToolState.FAILED)).user("And?")
+    _, asked, result, _ = build_turns(talk.messages, {})
+    assert isinstance(asked, AssistantTurn) and isinstance(result, ToolTurn)
+    assert (asked.calls[0].name, result.name) == (told, told)
+
+
 def test_the_same_id_in_two_steps_makes_two_calls_with_a_result_each() -> None:
     talk = Talk().user("Go").answer(call(output="one"), call(output="two"))
     turns = build_turns(talk.messages, {})

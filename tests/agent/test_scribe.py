@@ -5,12 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
+from tenuto.agent.allowance import Allowance, LimitReached
 from tenuto.agent.scribe import Listener, Scribe
 from tenuto.clock import SystemClock
 from tenuto.core.event import Event, MessageStarted
 from tenuto.core.message import ReasoningPart, TextPart, ToolPart, assistant_message
 from tenuto.core.projection import Transcript
-from tenuto.core.run import Usage
+from tenuto.core.run import Reason, Usage
 from tenuto.core.session import Fence
 from tenuto.core.usage import Meter
 from tenuto.core.value import CallId, SessionId, StreamId
@@ -49,7 +50,7 @@ class ListLog:
 class Paper:
     """A scribe with all that it needs."""
 
-    def __init__(self) -> None:
+    def __init__(self, allowance: Allowance | None = None) -> None:
         self.log = ListLog()
         self.meter = Meter()
         self.meter.request(0)
@@ -61,7 +62,7 @@ class Paper:
             fence=Fence(run_id=QUEUED.id, epoch=1),
             message=self.message,
         )
-        self.scribe = Scribe(self.recorder, self.meter, stem="1_1")
+        self.scribe = Scribe(self.recorder, self.meter, allowance or Allowance(), stem="1_1")
 
     async def wrote(self, *pieces: Piece) -> list[tuple[str, str]]:
         """Kind (or tool) and content of each part, as a reader of the stored events has it."""
@@ -156,7 +157,7 @@ async def test_what_streamed_is_counted_when_nobody_reports_it() -> None:
 async def test_a_listener_keeps_only_the_words() -> None:
     meter = Meter()
     meter.request(0)
-    listener = Listener(meter)
+    listener = Listener(meter, Allowance())
     listener.take(
         [
             ReasoningPiece(text="hm"),
@@ -169,3 +170,60 @@ async def test_a_listener_keeps_only_the_words() -> None:
     assert listener.text() == "A title"
     # Nine characters of words are three tokens; the thought is one more.
     assert meter.total() == Usage(output_tokens=4, reasoning_tokens=1, exact=False)
+
+
+@pytest.mark.guarantee("E1")
+async def test_an_answer_that_outgrows_its_allowance_ends_and_what_came_is_kept() -> None:
+    paper = Paper(Allowance(characters=5000))
+    with pytest.raises(LimitReached, match="beyond 5000 characters") as caught:
+        for _ in range(100):
+            paper.scribe.take([TextPiece(text="x" * 100)])
+    assert caught.value.reason is Reason.TOO_LARGE
+    ((kind, text),) = await paper.wrote()
+    # A part counts for 1,000 by itself.
+    assert (kind, text) == ("text", "x" * 4100)
+
+
+async def test_parts_without_end_are_too_many_however_little_they_say() -> None:
+    paper = Paper(Allowance(characters=10_000))
+    with pytest.raises(LimitReached, match="beyond 10000 characters"):
+        for _ in range(100):
+            paper.scribe.take([TextPiece(text="x"), ReasoningPiece(text="y")])
+    assert len(await paper.wrote()) == 10
+
+
+@pytest.mark.guarantee("E1")
+async def test_more_calls_than_an_answer_may_make_end_it_before_any_is_done() -> None:
+    paper = Paper(Allowance(calls=3))
+    with pytest.raises(LimitReached, match="more than 3 tool calls") as caught:
+        paper.scribe.take([begun(n, f"c{n}", "shell") for n in range(5)])
+    assert caught.value.reason is Reason.TOO_LARGE
+    assert await paper.wrote() == [("shell", "")] * 3
+
+
+async def test_arguments_without_end_end_the_answer() -> None:
+    paper = Paper()
+    paper.scribe.take([begun(0, "a", "shell"), begun(1, "b", "shell")])
+    with pytest.raises(LimitReached, match="arguments of a tool call") as caught:
+        for _ in range(1001):
+            paper.scribe.take([CallPiece(index=1, text="x" * 1000)])
+    assert caught.value.reason is Reason.TOO_LARGE
+    assert await paper.wrote() == [("shell", ""), ("shell", "x" * 1_000_000)]
+
+
+async def test_an_answer_that_is_too_dear_may_end_but_not_go_on() -> None:
+    paper = Paper(Allowance(is_too_dear=lambda: True))
+    dear = UsagePiece(usage=Usage(input_tokens=5))
+    await paper.wrote(TextPiece(text="x"), dear, Finished(reason="end_turn"))
+    with pytest.raises(LimitReached, match="cost limit") as caught:
+        paper.scribe.take([TextPiece(text="y")])
+    assert caught.value.reason is Reason.BUDGET
+
+
+def test_a_listener_hears_no_answer_without_end() -> None:
+    meter = Meter()
+    meter.request(0)
+    listener = Listener(meter, Allowance(characters=1000))
+    with pytest.raises(LimitReached):
+        for _ in range(11):
+            listener.take([ReasoningPiece(text="x" * 100)])

@@ -1,5 +1,6 @@
 """What a run used: told where the provider says so, counted where it does not."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -93,6 +94,48 @@ def test_an_estimate_is_never_less_than_a_quarter_of_the_characters(characters: 
 def test_a_price_is_per_million_tokens() -> None:
     usage = Usage(input_tokens=1_000_000, output_tokens=500_000)
     assert priced(usage, input_price=2.5, output_price=10).cost_usd == 7.5
+
+
+def test_what_the_provider_had_kept_has_its_own_price() -> None:
+    usage = Usage(input_tokens=1_000_000, output_tokens=0)
+    half = priced(usage, input_price=2.0, output_price=10, cached=500_000, cached_price=0.2)
+    assert half.cost_usd == 1.1
+    # Without one it is priced as any other input: the cost is never too low.
+    assert priced(usage, input_price=2.0, output_price=10, cached=500_000).cost_usd == 2.0
+    # Nobody can have kept more than was asked.
+    most = priced(usage, input_price=2.0, output_price=10, cached=9_000_000, cached_price=0.2)
+    assert most.cost_usd == 0.2
+
+
+def test_what_was_kept_adds_up_over_the_requests_that_said_so() -> None:
+    meter = Meter()
+    meter.request(4)
+    meter.report(TOLD, cached=60)
+    meter.request(4)
+    meter.report(TOLD, cached=10)
+    meter.report(TOLD, cached=30)
+    assert meter.cached() == 90
+    meter.request(4)
+    meter.report(TOLD, cached=5)
+    meter.refused()
+    assert meter.cached() == 90
+
+
+@pytest.mark.guarantee("E1")
+def test_no_sum_outgrows_what_everyone_can_hold() -> None:
+    much = Usage(input_tokens=2**53, output_tokens=2**53, reasoning_tokens=2**53)
+    meter = Meter()
+    for _ in range(3):
+        meter.request(4)
+        meter.report(much, cached=2**53)
+    assert meter.total() + much == much
+    assert meter.cached() == 2**53
+
+
+@pytest.mark.parametrize("price", [1e300, float("inf"), float("nan")])
+def test_a_cost_is_always_a_number_that_can_be_added_up(price: float) -> None:
+    usage = priced(Usage(input_tokens=2**53), input_price=price, output_price=price)
+    assert usage.cost_usd == 1e12
 
 
 def test_costs_add_up_where_they_are_known() -> None:

@@ -83,14 +83,14 @@ async def test_thinking_text_and_calls_stream(
     await delta(exchange, 2, {"type": "input_json_delta", "partial_json": ':"ls"}'})
     await stop(exchange, "tool_use", 30)
     assert await hearing.all() == [
-        UsagePiece(usage=Usage(input_tokens=15, output_tokens=1)),
+        UsagePiece(usage=Usage(input_tokens=15, output_tokens=1), cached_tokens=5),
         ReasoningPiece(text="Hmm"),
         TextPiece(text="Let me see"),
         CallStarted(index=0, id=CallId("t1"), name="shell"),
         CallPiece(index=0, text='{"command"'),
         CallStarted(index=1, id=CallId("t2"), name="todo"),
         CallPiece(index=0, text=':"ls"}'),
-        UsagePiece(usage=Usage(input_tokens=15, output_tokens=30)),
+        UsagePiece(usage=Usage(input_tokens=15, output_tokens=30), cached_tokens=5),
         Finished(reason="tool_calls"),
     ]
 

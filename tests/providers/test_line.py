@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tenuto.agent.providers import wire
-from tenuto.agent.providers.line import ENOUGH_BYTES, BrokenOff, Line, NotHttp, Silent
+from tenuto.agent.providers.line import READ_BYTES, BrokenOff, Line, NotHttp, Silent
 from tenuto.agent.providers.openai import OpenAIProvider
 from tenuto.agent.providers.route import Route
 from tests.providers.asking import REQUEST, Hearing, texts
@@ -23,6 +23,8 @@ from tests.support.watch import until
 
 pytestmark = pytest.mark.anyio
 
+CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+
 
 async def dial(made: House, *, stall_seconds: float = 10) -> Line:
     route = Route(made.url())
@@ -32,11 +34,11 @@ async def dial(made: House, *, stall_seconds: float = 10) -> Line:
 
 
 async def rest(line: Line) -> bytes:
-    got = b""
+    got = []
     async with asyncio.timeout(10):
         while chunk := await line.read():
-            got += chunk
-    return got
+            got.append(chunk)
+    return b"".join(got)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +122,11 @@ async def test_an_end_before_the_answer_is_a_break() -> None:
 async def test_what_is_no_answer_is_told_and_the_line_closed(answer: bytes) -> None:
     async def play(caller: Caller) -> None:
         await caller.request()
-        await caller.send(answer)
-        await caller.left()
-        closed.set()
+        try:
+            await caller.send(answer)
+            await caller.left()
+        finally:
+            closed.set()
 
     closed = asyncio.Event()
     async with house(play) as made:
@@ -149,7 +153,7 @@ async def test_a_slow_reader_makes_the_provider_wait_and_that_is_no_silence() ->
         await asyncio.sleep(0.6)
         assert not sent.is_set()
         first = await line.read()
-        assert ENOUGH_BYTES < len(first) < 4 * ENOUGH_BYTES
+        assert 0 < len(first) <= READ_BYTES
         assert len(first + await rest(line)) == pieces * 65536
 
 
@@ -220,3 +224,55 @@ async def test_a_kept_line_that_was_closed_meanwhile_is_not_used_again() -> None
         line.ask(route.request("GET", "/models", {}), stall_seconds=10)
         await rest(line)
         await until(is_taken(line))
+
+
+@pytest.mark.guarantee("E1")
+@pytest.mark.parametrize(
+    ("start", "again"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\nx: y\r\n\r\n" * 500),
+        (b"HTTP/1.1 200 OK\r\n", b"x: y\r\n" * 2000),
+        (CHUNKED + b"5\r\nhello\r\n0\r\n", b"x: y\r\n" * 2000),
+        (CHUNKED + b"5\r\nhello\r\n0\r\nx: ", b"y" * 16384),
+        (CHUNKED + b"5\r\nhello\r\n5;", b"x=y;" * 4000),
+    ],
+    ids=["early answers", "a head", "trailers", "a trailer", "a chunk's extension"],
+)
+async def test_what_is_around_an_answer_has_an_end(start: bytes, again: bytes) -> None:
+    async def play(caller: Caller) -> None:
+        await caller.request()
+        await caller.send(start)
+        while True:
+            await caller.send(again)
+
+    async with house(play) as made:
+        line = await dial(made)
+        with pytest.raises(NotHttp):
+            await line.head()
+            await rest(line)
+
+
+@pytest.mark.guarantee("E1")
+async def test_a_little_that_unpacks_to_much_is_unpacked_a_little_at_a_time() -> None:
+    async def play(caller: Caller) -> None:
+        await caller.request()
+        await caller.send(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n" + packed)
+
+    packed, length = gzip.compress(b"x" * 30_000_000, 6), 0
+    async with house(play) as made:
+        line = await dial(made)
+        await line.head()
+        while chunk := await line.read():
+            assert len(chunk) <= READ_BYTES
+            length += len(chunk)
+        assert length == 30_000_000
+
+
+async def test_what_follows_the_end_of_the_packed_is_nothing() -> None:
+    async def play(caller: Caller) -> None:
+        await caller.request()
+        await caller.send(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n")
+        await caller.send(gzip.compress(b"hello") + b"z" * 1_000_000)
+
+    async with house(play) as made:
+        assert await rest(await dial(made)) == b"hello"

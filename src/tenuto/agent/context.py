@@ -4,10 +4,11 @@ Every tool call has exactly one result, user and assistant take turns, nothing i
 was cut off is said to be.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from tenuto.core.message import FilePart, Message, ReasoningPart, TextPart, ToolPart, ToolState
-from tenuto.core.value import FileId
+from tenuto.core.value import CallId, FileId
 from tenuto.ports.model import (
     AssistantTurn,
     FileBlock,
@@ -34,6 +35,9 @@ UNANSWERED = {
 }
 SHORTENED = "[… this result was shortened to save space; call the tool again if you need it]"
 KEPT_OF_SHORTENED = 200
+NAME_CHARACTERS = 64
+"""Of a tool's name, on both wires."""
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def build_turns(
@@ -113,6 +117,8 @@ def _assistant_turns(message: Message) -> list[Turn]:
     text: list[str] = []
     reasoning: list[str] = []
     calls: list[ToolPart] = []
+    # Some servers count their calls from one in each answer: the same id means a new step.
+    taken: set[CallId] = set()
 
     def step() -> None:
         if text or calls:
@@ -121,9 +127,10 @@ def _assistant_turns(message: Message) -> list[Turn]:
             text.clear()
             reasoning.clear()
             calls.clear()
+            taken.clear()
 
     for part in message.parts:
-        if calls and (not isinstance(part, ToolPart) or _is_taken(part, calls)):
+        if calls and (not isinstance(part, ToolPart) or part.call_id in taken):
             step()
         match part:
             case TextPart():
@@ -132,6 +139,7 @@ def _assistant_turns(message: Message) -> list[Turn]:
                 reasoning.append(part.text)
             case ToolPart():
                 calls.append(part)
+                taken.add(part.call_id)
             case _:
                 raise TypeError(f"an assistant message has no {type(part).__name__}")
     if cut and reasoning and not calls and not "".join(text).strip():
@@ -148,15 +156,19 @@ def _step(text: list[str], reasoning: list[str], calls: list[ToolPart]) -> Assis
         text="\n\n".join(t for t in text if t.strip()),
         reasoning="".join(reasoning),
         calls=tuple(
-            ToolCall(id=c.call_id, name=c.name, arguments=c.input_text if _is_whole(c) else "{}")
+            ToolCall(
+                id=c.call_id,
+                name=_callable(c.name),
+                arguments=c.input_text if _is_whole(c) else "{}",
+            )
             for c in calls
         ),
     )
 
 
-def _is_taken(call: ToolPart, calls: list[ToolPart]) -> bool:
-    """Some servers count their calls from one in each answer: the same id means a new step."""
-    return any(other.call_id == call.call_id for other in calls)
+def _callable(name: str) -> str:
+    """The name of a call as every wire takes it: one odd name must not spoil all that follows."""
+    return _NO_NAME.sub("_", name)[:NAME_CHARACTERS] or "unknown"
 
 
 def _is_whole(call: ToolPart) -> bool:
@@ -174,7 +186,7 @@ def _result(call: ToolPart) -> ToolTurn:
             if call.output:
                 output += f" Its output so far:\n{call.output}"
             failed = True
-    return ToolTurn(call_id=call.call_id, name=call.name, output=output, failed=failed)
+    return ToolTurn(call_id=call.call_id, name=_callable(call.name), output=output, failed=failed)
 
 
 def _merge(turns: list[Turn]) -> list[Turn]:

@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from itertools import groupby
 
 import anyio
+from msgspec.structs import replace
 
 from tenuto.agent import prompts
+from tenuto.agent.allowance import CALLS, CHARACTERS, Allowance, LimitReached
+from tenuto.agent.arguments import TOO_DEEP, too_deep
 from tenuto.agent.asking import ask
 from tenuto.agent.blindfold import Blindfold
 from tenuto.agent.compaction import old_messages, summarise, window_characters
 from tenuto.agent.context import build_turns, files_of, shorten, size_of
 from tenuto.agent.scribe import Scribe
 from tenuto.core.error import NotFound
-from tenuto.core.message import ToolPart
-from tenuto.core.run import Ending, Mode, Reason, RunError, RunStatus
+from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.run import Ending, Mode, Reason, RunStatus
 from tenuto.core.value import FileId, Value
 from tenuto.engine.task import Task
 from tenuto.engine.toolbox import Toolbox
@@ -30,6 +33,9 @@ class Limits(Value):
     loop_repeats: int
     cost_usd: float | None
     """None: no limit."""
+    run_characters: int = CHARACTERS
+    calls: int = CALLS
+    """In one answer."""
 
 
 class AgentLoop:
@@ -54,26 +60,43 @@ class AgentLoop:
         provider = self._models.provider(model)
         if task.run.model is None:
             provider = Blindfold(provider)
-        if task.run.mode is Mode.COMPACT:
-            return await self._compact(task, model, provider)
+        allowance = Allowance(
+            characters=self._limits.run_characters,
+            calls=self._limits.calls,
+            is_too_dear=lambda: self._is_too_dear(task),
+        )
+        try:
+            if task.run.mode is Mode.COMPACT:
+                return await self._compact(task, model, provider, allowance)
+            return await self._answer(task, model, provider, allowance)
+        except LimitReached as limit:
+            return Ending.failed(limit.reason, str(limit))
+
+    async def _answer(
+        self, task: Task, model: Model, provider: Provider, allowance: Allowance
+    ) -> Ending:
         repeats = _Repeats(self._limits.loop_repeats)
         for step in range(1, self._limits.steps + 1):
-            scribe = await self._step(task, model, provider, step)
+            scribe = await self._step(task, model, provider, allowance, step)
             calls = scribe.calls()
             if not calls or _was_cut(scribe):
                 return _ending(task, scribe)
             done = await self._use_tools(task, calls)
             if repeats.again(done):
                 return Ending(status=RunStatus.COMPLETED, reason=Reason.LOOP)
-            if self._is_too_dear(task):
-                return _failed(Reason.BUDGET, "The run reached its cost limit.")
+            allowance.store(sum(len(part.output or "") for part in done))
+            allowance.must_be_cheap()
             await task.take_steers()
         return Ending(status=RunStatus.COMPLETED, reason=Reason.STEP_LIMIT)
 
-    async def _step(self, task: Task, model: Model, provider: Provider, step: int) -> Scribe:
-        request = await self._request(task, model, provider)
+    async def _step(
+        self, task: Task, model: Model, provider: Provider, allowance: Allowance, step: int
+    ) -> Scribe:
+        request = await self._request(task, model, provider, allowance)
+        # Making room may have cost something too.
+        allowance.must_be_cheap()
         stem = f"{task.recorder.message_id.removeprefix('msg_')}_{step}"
-        scribe = Scribe(task.recorder, task.meter, stem=stem)
+        scribe = Scribe(task.recorder, task.meter, allowance, stem=stem)
         await ask(
             provider,
             request,
@@ -85,11 +108,13 @@ class AgentLoop:
         )
         return scribe
 
-    async def _request(self, task: Task, model: Model, provider: Provider) -> ModelRequest:
+    async def _request(
+        self, task: Task, model: Model, provider: Provider, allowance: Allowance
+    ) -> ModelRequest:
         agent = task.run.mode is Mode.AGENT and "tools" in model.capabilities
         background = await task.background()
         if _size(background) > window_characters(model):
-            background = await self._make_room(task, model, provider, background)
+            background = await self._make_room(task, model, provider, allowance, background)
         system = task.session.system or (
             prompts.agent_system(await task.folder(), self._clock.now()) if agent else prompts.CHAT
         )
@@ -104,8 +129,9 @@ class AgentLoop:
 
     async def _use_tools(self, task: Task, calls: Sequence[ToolPart]) -> tuple[ToolPart, ...]:
         """Calls that only look run side by side; those that change something one by one."""
-        done: list[ToolPart] = []
-        for looking, group in groupby(calls, key=self._toolbox.only_looks):
+        done = [_refused(task, call) for call in calls if too_deep(call.input_text)]
+        sound = (call for call in calls if not too_deep(call.input_text))
+        for looking, group in groupby(sound, key=self._toolbox.only_looks):
             if not looking:
                 done += [await self._toolbox.run(task, call) for call in group]
                 continue
@@ -125,24 +151,38 @@ class AgentLoop:
             done += [results[call.id] for call in together]
         return tuple(done)
 
-    async def _compact(self, task: Task, model: Model, provider: Provider) -> Ending:
+    async def _compact(
+        self, task: Task, model: Model, provider: Provider, allowance: Allowance
+    ) -> Ending:
         background = await task.background()
-        if background.messages:
-            await self._summarise(task, model, provider, background, len(background.messages))
+        count = len(background.messages)
+        if count:
+            await self._summarise(task, model, provider, allowance, background, count)
         return Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN)
 
     async def _make_room(
-        self, task: Task, model: Model, provider: Provider, background: Background
+        self,
+        task: Task,
+        model: Model,
+        provider: Provider,
+        allowance: Allowance,
+        background: Background,
     ) -> Background:
         """Summarise what came before this run's prompt; if there is nothing, leave it as it is."""
         old = old_messages(background)
         if not old:
             return background
-        await self._summarise(task, model, provider, background, len(old))
+        await self._summarise(task, model, provider, allowance, background, len(old))
         return await task.background()
 
     async def _summarise(
-        self, task: Task, model: Model, provider: Provider, background: Background, count: int
+        self,
+        task: Task,
+        model: Model,
+        provider: Provider,
+        allowance: Allowance,
+        background: Background,
+        count: int,
     ) -> None:
         messages = background.messages[:count]
         summary = await summarise(
@@ -151,6 +191,7 @@ class AgentLoop:
             summary=background.summary,
             messages=messages,
             meter=task.meter,
+            allowance=allowance,
             points=self._points,
         )
         await task.compact(messages[-1].id, summary)
@@ -158,6 +199,12 @@ class AgentLoop:
     def _is_too_dear(self, task: Task) -> bool:
         limit = self._limits.cost_usd
         return limit is not None and (task.usage().cost_usd or 0.0) >= limit
+
+
+def _refused(task: Task, call: ToolPart) -> ToolPart:
+    failed = replace(call, state=ToolState.FAILED, error=TOO_DEEP)
+    task.recorder.update(failed)
+    return failed
 
 
 class _Repeats:
@@ -199,14 +246,10 @@ def _was_cut(scribe: Scribe) -> bool:
 
 def _ending(task: Task, scribe: Scribe) -> Ending:
     if not task.recorder.message().parts:
-        return _failed(Reason.NO_RESPONSE, "The model ended its answer without saying anything.")
+        return Ending.failed(
+            Reason.NO_RESPONSE, "The model ended its answer without saying anything."
+        )
     reason = scribe.finished.reason if scribe.finished else "end_turn"
     if reason == "tool_calls":
         reason = "end_turn"
     return Ending(status=RunStatus.COMPLETED, reason=Reason(reason))
-
-
-def _failed(reason: Reason, message: str) -> Ending:
-    return Ending(
-        status=RunStatus.FAILED, reason=reason, error=RunError(code=str(reason), message=message)
-    )

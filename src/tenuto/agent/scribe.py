@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+from tenuto.agent.allowance import Allowance
 from tenuto.core.message import Part, ReasoningPart, TextPart, ToolPart
 from tenuto.core.usage import Meter
 from tenuto.core.value import CallId, PartId
@@ -19,15 +20,23 @@ from tenuto.ports.model import (
 
 
 class Scribe:
-    """One per request. What it has taken was shown, so the request cannot be made again."""
+    """One per request. What it has taken was shown, so the request cannot be made again.
 
-    def __init__(self, recorder: Recorder, meter: Meter, *, stem: str) -> None:
+    Raises LimitReached when the answer outgrows its allowance; what came before is recorded.
+    """
+
+    def __init__(
+        self, recorder: Recorder, meter: Meter, allowance: Allowance, *, stem: str
+    ) -> None:
         self._recorder = recorder
         self._meter = meter
+        self._allowance = allowance
         self._stem = stem
         self._count = 0
         self._current: Part | None = None
         self._calls: dict[int, ToolPart] = {}
+        self._call_ids: set[CallId] = set()
+        self._lengths: dict[int, int] = {}
         self.finished: Finished | None = None
 
     @property
@@ -53,10 +62,10 @@ class Scribe:
             case CallStarted():
                 self._call(piece)
             case CallPiece():
-                self._meter.output([piece.text])
-                self._recorder.grow(self._calls[piece.index].id, piece.text)
+                self._grow_call(piece)
             case UsagePiece():
-                self._meter.report(piece.usage)
+                self._meter.report(piece.usage, cached=piece.cached_tokens)
+                self._allowance.usage_reported()
             case Finished():
                 self.finished = piece
             case _:
@@ -78,18 +87,30 @@ class Scribe:
         if not isinstance(self._current, kind):
             self._current = self._start(kind(id=self._next_id()))
         self._recorder.grow(self._current.id, text)
+        self._allowance.store(len(text))
+
+    def _grow_call(self, piece: CallPiece) -> None:
+        self._meter.output([piece.text])
+        length = self._lengths[piece.index] = self._lengths[piece.index] + len(piece.text)
+        self._allowance.grow_call(length)
+        self._recorder.grow(self._calls[piece.index].id, piece.text)
+        self._allowance.store(len(piece.text))
 
     def _call(self, piece: CallStarted) -> None:
+        self._allowance.begin_call(len(self._calls) + 1)
         part_id = self._next_id()
         # Some servers leave ids out or give the same one twice; a result must find its call.
-        taken = {call.call_id for call in self._calls.values()}
-        call_id = piece.id if piece.id and piece.id not in taken else CallId(f"call_{part_id}")
+        taken = not piece.id or piece.id in self._call_ids
+        call_id = CallId(f"call_{part_id}") if taken else piece.id
+        self._call_ids.add(call_id)
+        self._lengths[piece.index] = 0
         part = ToolPart(id=part_id, call_id=call_id, name=piece.name)
         self._calls[piece.index] = part
         self._current = self._start(part)
 
     def _start(self, part: Part) -> Part:
         self._recorder.start(part)
+        self._allowance.begin_part()
         return part
 
     def _next_id(self) -> PartId:
@@ -98,10 +119,14 @@ class Scribe:
 
 
 class Listener:
-    """Keeps only the text of an answer: for titles and summaries, which nobody sees come."""
+    """Keeps only the text of an answer: for titles and summaries, which nobody sees come.
 
-    def __init__(self, meter: Meter) -> None:
+    Raises LimitReached when the answer outgrows its allowance.
+    """
+
+    def __init__(self, meter: Meter, allowance: Allowance) -> None:
         self._meter = meter
+        self._allowance = allowance
         self._texts: list[str] = []
 
     def take(self, pieces: Sequence[Piece]) -> None:
@@ -110,10 +135,12 @@ class Listener:
                 case TextPiece():
                     self._meter.output([piece.text])
                     self._texts.append(piece.text)
+                    self._allowance.store(len(piece.text))
                 case ReasoningPiece():
                     self._meter.reasoning([piece.text])
+                    self._allowance.store(len(piece.text))
                 case UsagePiece():
-                    self._meter.report(piece.usage)
+                    self._meter.report(piece.usage, cached=piece.cached_tokens)
                 case _:
                     pass
 

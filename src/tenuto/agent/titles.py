@@ -1,6 +1,7 @@
 """Titles: a few words that a model finds for a conversation."""
 
 from tenuto.agent import prompts
+from tenuto.agent.allowance import Allowance, LimitReached
 from tenuto.agent.asking import ask
 from tenuto.agent.scribe import Listener
 from tenuto.core.run import Run
@@ -12,6 +13,8 @@ from tenuto.ports.store import Library
 
 SHOWN_CHARACTERS = 2_000
 LONGEST = 80
+HEARD_CHARACTERS = 1_000_000
+"""Of an answer that should be a few words; thoughts count too."""
 TOO_SMALL = "embedded"
 """The embedded model makes titles that mislead; the first words of the prompt do not."""
 
@@ -38,9 +41,12 @@ class TitleMaker:
             max_tokens=200,
         )
         meter = Meter()
-        listener = Listener(meter)
+        listener = Listener(meter, Allowance(characters=HEARD_CHARACTERS))
         provider = self._models.provider(model)
-        await ask(provider, request, meter=meter, taker=listener, points=self._points)
+        try:
+            await ask(provider, request, meter=meter, taker=listener, points=self._points)
+        except LimitReached:
+            return None
         return _tidy(listener.text())
 
 

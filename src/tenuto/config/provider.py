@@ -30,7 +30,11 @@ class ModelSettings(Value):
     ] = None
     capabilities: Annotated[tuple[Capability, ...], Meta(description="What it can do.")] = ()
     price: Annotated[
-        Price | None, Meta(description="US dollars per million tokens: `{input, output}`.")
+        Price | None,
+        Meta(
+            description="US dollars per million tokens: `{input, output, cached_input}`; without "
+            "the last, input that the provider had kept is priced as other input."
+        ),
     ] = None
 
 

@@ -67,6 +67,12 @@ class Limits(Value):
     loop_repeats: Annotated[
         int, Meta(ge=2, description="The same tool call with the same result ends a run.")
     ] = 4
+    run_characters: Annotated[
+        int, Meta(ge=1000, description="Characters that one run may store; then it ends.")
+    ] = 16_000_000
+    calls: Annotated[
+        int, Meta(ge=1, le=1024, description="Tool calls that one answer of a model may make.")
+    ] = 128
     fold_deltas_days: Annotated[
         float,
         Meta(ge=0, description="After this many days a finished part's deltas become one event."),

@@ -139,6 +139,8 @@ ERROR_CHARACTERS = 2000
 
 
 class Usage(Value):
+    """What was used. Sums stop at the most that everyone can hold."""
+
     input_tokens: int = 0
     output_tokens: int = 0
     reasoning_tokens: int = 0

@@ -74,7 +74,13 @@ class Task:
         usage = self.meter.total()
         if self.price is None:
             return usage
-        return priced(usage, input_price=self.price.input, output_price=self.price.output)
+        return priced(
+            usage,
+            input_price=self.price.input,
+            output_price=self.price.output,
+            cached=self.meter.cached(),
+            cached_price=self.price.cached_input,
+        )
 
     def poke(self) -> None:
         """Something about the session changed: an approval may have been answered."""

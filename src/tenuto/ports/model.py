@@ -92,6 +92,8 @@ class UsagePiece(Value):
     """What the provider says was used by this request, so far; the last one counts."""
 
     usage: Usage
+    cached_tokens: int = 0
+    """Of its input tokens, those that the provider had kept from an earlier request."""
 
 
 class Finished(Value):
@@ -106,6 +108,8 @@ class Price(Value):
 
     input: float
     output: float
+    cached_input: float | None = None
+    """For input that the provider had kept. None: as other input, so the cost is never too low."""
 
 
 class Model(Value):
@@ -125,7 +129,7 @@ class ProviderError(Exception):
     def __init__(self, reason: Reason, message: str, *, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.reason = reason
-        """One of provider_error, provider_stalled, model_not_found."""
+        """One of provider_error, provider_stalled, model_not_found, no_response, too_large."""
         self.retry_after = retry_after
         """Seconds after which the same request may go through; None: it never will."""
 

@@ -1,17 +1,23 @@
 """An answer on the Anthropic messages wire, event by event."""
 
+import json
 from typing import Any, Literal
 
 import msgspec
-from msgspec.structs import replace
 
 from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.seam import Seam, decode_odd
+from tenuto.agent.providers.foreign import (
+    MOST_CALLS,
+    UNREADABLE,
+    at,
+    call_started,
+    decode,
+    tokens,
+)
+from tenuto.agent.providers.seam import Seam
 from tenuto.core.run import Usage
-from tenuto.core.value import CallId
 from tenuto.ports.model import (
     CallPiece,
-    CallStarted,
     Finished,
     Piece,
     ProviderError,
@@ -31,13 +37,6 @@ _ENDINGS: dict[str, Ending] = {
     "tool_use": "tool_calls",
     "refusal": "content_filter",
 }
-
-
-class _Usage(msgspec.Struct, gc=False):
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
 
 
 class _Block(msgspec.Struct, gc=False):
@@ -60,7 +59,7 @@ class _Delta(msgspec.Struct, gc=False):
 class _Message(msgspec.Struct, gc=False):
     content: list[_Block] = []
     stop_reason: str | None = None
-    usage: _Usage | None = None
+    usage: Any = None
 
 
 class _Event(msgspec.Struct, gc=False):
@@ -69,7 +68,7 @@ class _Event(msgspec.Struct, gc=False):
     message: _Message | None = None
     content_block: _Block | None = None
     delta: _Delta | None = None
-    usage: _Usage | None = None
+    usage: Any = None
     error: Any = None
     content: list[_Block] | None = None
     """In an answer that is not streamed."""
@@ -90,9 +89,11 @@ class AnthropicAnswer:
         self._ending: Ending = "end_turn"
         self._calls: dict[int, int] = {}
         """A block's index, and the index of the call that it is."""
-        self._usage = Usage()
+        self._count_of_calls = 0
+        self._asked = self._cached = self._said = 0
         self._odd = False
-        self._seams: dict[tuple[str, int], Seam] = {}
+        self._seams: dict[str | int, Seam] = {}
+        """Of the text, the reasoning, and each call; only where something odd came."""
 
     def feed(self, events: list[bytes]) -> list[Piece]:
         pieces: list[Piece] = []
@@ -101,11 +102,18 @@ class AnthropicAnswer:
                 self._take(self._decode(event), pieces)
         except ProviderError as error:
             self.error = error
+        except UNREADABLE as error:
+            self.error = self._border.unreadable(error)
         return pieces
 
     def whole(self, body: bytes) -> list[Piece]:
+        try:
+            return self._whole(self._decode(body))
+        except UNREADABLE as error:
+            raise self._border.unreadable(error) from None
+
+    def _whole(self, message: _Event) -> list[Piece]:
         pieces: list[Piece] = []
-        message = self._decode(body)
         if message.error:
             raise self._border.complained(message.error)
         if message.content is None:
@@ -121,22 +129,14 @@ class AnthropicAnswer:
         if not (self.finished or self.over):
             raise self._border.broke_off()
         pieces: list[Piece] = []
-        for (kind, index), seam in self._seams.items():
-            if left := seam.end():
-                pieces.append(_piece(kind, index, left))
+        for channel in tuple(self._seams):
+            self._close(channel, pieces)
         pieces.append(Finished(reason=self._ending))
         return pieces
 
     def _decode(self, event: bytes) -> _Event:
-        self._odd = False
-        try:
-            return _decoder.decode(event)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            self._odd = True
-        try:
-            return msgspec.convert(decode_odd(event), _Event, strict=False)
-        except (msgspec.ValidationError, ValueError) as error:
-            raise self._border.unreadable(str(error)) from error
+        said, self._odd = decode(event, _decoder)
+        return said
 
     def _take(self, event: _Event, pieces: list[Piece]) -> None:
         match event.type:
@@ -155,50 +155,66 @@ class AnthropicAnswer:
                 raise self._border.complained(event.error)
 
     def _begin(self, index: int, block: _Block, pieces: list[Piece]) -> None:
+        # Half a character at the end of one block is not continued in the next.
+        self._close("text", pieces)
+        self._close("reasoning", pieces)
         if block.type == "tool_use":
-            call = self._calls[index] = len(self._calls)
-            pieces.append(CallStarted(index=call, id=CallId(block.id), name=block.name))
-            if block.input:
-                self._say("call", call, msgspec.json.encode(block.input).decode(), pieces)
-        self._say("reasoning", index, block.thinking, pieces)
-        self._say("text", index, block.text, pieces)
+            self._begin_call(index, block, pieces)
+        self._say("reasoning", block.thinking, pieces)
+        self._say("text", block.text, pieces)
+
+    def _begin_call(self, index: int, block: _Block, pieces: list[Piece]) -> None:
+        if self._count_of_calls == MOST_CALLS:
+            raise self._border.too_large(f"made more than {MOST_CALLS} tool calls in one answer")
+        call = self._calls[index] = self._count_of_calls
+        self._count_of_calls += 1
+        pieces.append(call_started(call, call_id=block.id, name=block.name))
+        if block.input:
+            # Not msgspec, which refuses the half characters that the seam will mend.
+            given = json.dumps(block.input, ensure_ascii=False, separators=(",", ":"))
+            self._say(call, given, pieces)
 
     def _go_on(self, index: int, delta: _Delta, pieces: list[Piece]) -> None:
         if delta.text:
-            self._say("text", index, delta.text, pieces)
+            self._say("text", delta.text, pieces)
         elif delta.thinking:
-            self._say("reasoning", index, delta.thinking, pieces)
+            self._say("reasoning", delta.thinking, pieces)
         elif delta.partial_json and index in self._calls:
-            self._say("call", self._calls[index], delta.partial_json, pieces)
+            self._say(self._calls[index], delta.partial_json, pieces)
 
-    def _count(self, given: _Usage | None, pieces: list[Piece]) -> None:
+    def _count(self, given: Any, pieces: list[Piece]) -> None:
         """Add to what was counted: the input is told at the start, the output at the end."""
-        if given is None:
+        asked, said = tokens(at(given, "input_tokens")), tokens(at(given, "output_tokens"))
+        read = tokens(at(given, "cache_read_input_tokens")) or 0
+        made = tokens(at(given, "cache_creation_input_tokens")) or 0
+        if asked is None and said is None and not read and not made:
             return
-        read, made = given.cache_read_input_tokens or 0, given.cache_creation_input_tokens or 0
-        asked = (given.input_tokens or 0) + read + made
-        self._usage = replace(
-            self._usage,
-            input_tokens=max(self._usage.input_tokens, asked),
-            output_tokens=max(self._usage.output_tokens, given.output_tokens or 0),
-        )
-        pieces.append(UsagePiece(usage=self._usage))
+        self._asked = max(self._asked, tokens((asked or 0) + read + made) or 0)
+        self._cached = max(self._cached, read)
+        self._said = max(self._said, said or 0)
+        usage = Usage(input_tokens=self._asked, output_tokens=self._said)
+        pieces.append(UsagePiece(usage=usage, cached_tokens=self._cached))
 
     def _finish(self, reason: str | None) -> None:
         if reason is not None:
             self.finished = True
             self._ending = _ENDINGS.get(reason, "end_turn")
 
-    def _say(self, kind: str, index: int, text: str | None, pieces: list[Piece]) -> None:
-        if text and (self._odd or (kind, index) in self._seams):
-            text = self._seams.setdefault((kind, index), Seam()).join(text)
+    def _say(self, channel: str | int, text: str | None, pieces: list[Piece]) -> None:
+        if text and (self._odd or channel in self._seams):
+            text = self._seams.setdefault(channel, Seam()).join(text)
         if text:
-            pieces.append(_piece(kind, index, text))
+            pieces.append(_piece(channel, text))
+
+    def _close(self, channel: str | int, pieces: list[Piece]) -> None:
+        if (seam := self._seams.pop(channel, None)) and (left := seam.end()):
+            pieces.append(_piece(channel, left))
 
 
-def _piece(kind: str, index: int, text: str) -> Piece:
-    if kind == "text":
+def _piece(channel: str | int, text: str) -> Piece:
+    if channel == "text":
         return TextPiece(text=text)
-    if kind == "reasoning":
+    if channel == "reasoning":
         return ReasoningPiece(text=text)
-    return CallPiece(index=index, text=text)
+    assert isinstance(channel, int)
+    return CallPiece(index=channel, text=text)

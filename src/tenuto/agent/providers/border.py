@@ -1,5 +1,7 @@
 """What providers and the network say when something is wrong, in our words and without secrets."""
 
+import json
+import math
 import re
 import time
 from collections.abc import Mapping
@@ -8,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from tenuto.agent.providers.foreign import UNREADABLE, at
 from tenuto.agent.providers.line import (
     BadAddress,
     BrokenOff,
@@ -19,11 +22,16 @@ from tenuto.agent.providers.line import (
     Unreachable,
     Untrusted,
 )
+from tenuto.agent.providers.seam import mended
+from tenuto.agent.providers.secret import spellings
 from tenuto.core.run import Reason
+from tenuto.core.text import cut
 from tenuto.ports.model import ProviderError
 
 RETRY_SECONDS = 0.5
 """When a provider does not say how long to wait."""
+MOST_RETRY_SECONDS = 24 * 3600.0
+"""Nobody waits for longer, whatever a header says."""
 
 PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 """Statuses after which the same request may go through."""
@@ -32,6 +40,8 @@ _PASSING_TYPES = re.compile(r"overloaded|rate_limit|server_error|api_error|timeo
 _NEVER_TYPES = re.compile(r"insufficient_quota|billing|invalid_request|authentication|permission")
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|key|AIza)[-_][\w*.…-]{8,}")
 _LONGEST = 600
+_HEADER_CHARACTERS = 64
+"""Of a header that says when to come back: a date is half as long."""
 
 
 class Border:
@@ -39,7 +49,7 @@ class Border:
 
     def __init__(self, provider: str, *, secret: str) -> None:
         self._provider = provider
-        self._secret = secret
+        self._secret = spellings(secret)
 
     def refused(self, status: int, headers: Mapping[str, str], body: bytes) -> ProviderError:
         """An HTTP answer that is not the one that was asked for."""
@@ -79,21 +89,24 @@ class Border:
         words = "closed the connection before the answer was finished"
         return self._error(Reason.PROVIDER_ERROR, words, RETRY_SECONDS)
 
-    def unreadable(self, why: str) -> ProviderError:
+    def unreadable(self, why: str | BaseException) -> ProviderError:
+        said = "it is nested too deeply" if isinstance(why, RecursionError) else str(why)
         return self._error(
-            Reason.PROVIDER_ERROR, f"sent something that cannot be read{self._clean(why)}"
+            Reason.PROVIDER_ERROR, f"sent something that cannot be read{self._clean(said)}"
         )
+
+    def too_large(self, words: str) -> ProviderError:
+        """The answer outgrew what any answer needs."""
+        return self._error(Reason.TOO_LARGE, words)
 
     def _error(self, reason: Reason, words: str, wait: float | None = None) -> ProviderError:
         return ProviderError(reason, f"{self._provider} {words}", retry_after=wait)
 
     def _clean(self, said: str) -> str:
         """The provider's own words, ready to follow ours."""
-        if self._secret:
-            said = said.replace(self._secret, "***")
-        said = _KEY_LIKE.sub("***", " ".join(said.split()))
-        if len(said) > _LONGEST:
-            said = said[:_LONGEST] + "…"
+        # Masked before it is cut: the cut must not leave half a key.
+        said = self._secret.sub("***", " ".join(mended(said).split()))
+        said = cut(_KEY_LIKE.sub("***", said), _LONGEST)
         return f": {said}" if said else ""
 
 
@@ -153,38 +166,52 @@ class _Complaint(msgspec.Struct):
 def _complaint(body: bytes) -> _Complaint:
     try:
         said = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         text = body.decode("utf-8", "replace").strip()
-        # A proxy's error page says nothing to people.
-        return _Complaint(message="" if text.startswith("<") else text)
+        # A proxy's error page says nothing to people, nor does broken JSON.
+        return _Complaint(message="" if text.startswith(("<", "[", "{")) else text)
     if isinstance(said, list) and said:
         said = said[0]
-    if isinstance(said, dict) and said.get("error"):
-        return _complaint_of(said["error"])
-    return _complaint_of(said)
+    return _complaint_of(at(said, "error") or said)
 
 
 def _complaint_of(error: Any) -> _Complaint:
     if not isinstance(error, dict):
         return _Complaint(message=error if isinstance(error, str) else "")
-    message = error.get("message") or error.get("detail") or error.get("error") or ""
     code = error.get("code")
     return _Complaint(
-        message=message if isinstance(message, str) else msgspec.json.encode(message).decode(),
-        code=str(code or ""),
-        kind=str(error.get("type") or ""),
+        message=_words(error.get("message") or error.get("detail") or error.get("error") or ""),
+        code=_words(code or ""),
+        kind=_words(error.get("type") or ""),
         status=code if isinstance(code, int) else 0,
     )
+
+
+def _words(given: Any) -> str:
+    """What is said, whatever it is said with."""
+    if isinstance(given, str):
+        return given
+    try:
+        return json.dumps(given, ensure_ascii=False)
+    except UNREADABLE:
+        return ""
 
 
 def _wait(headers: Mapping[str, str]) -> float:
     """Seconds to wait, as the provider asks, else a little."""
     try:
         if "retry-after-ms" in headers:
-            return max(0.0, float(headers["retry-after-ms"]) / 1000)
-        said = headers.get("retry-after", "")
+            return _seconds(float(headers["retry-after-ms"][:_HEADER_CHARACTERS]) / 1000)
+        said = headers.get("retry-after", "")[:_HEADER_CHARACTERS]
         if said.replace(".", "", 1).isdigit():
-            return float(said)
-        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
-    except (ValueError, TypeError):
+            return _seconds(float(said))
+        return _seconds(parsedate_to_datetime(said).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError, OSError):
         return RETRY_SECONDS
+
+
+def _seconds(said: float) -> float:
+    """A time that one can wait for; no number is no wish."""
+    if math.isnan(said):
+        return RETRY_SECONDS
+    return min(max(0.0, said), MOST_RETRY_SECONDS)

@@ -2,6 +2,7 @@
 
 import asyncio
 import difflib
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,9 +23,13 @@ from tenuto.core.value import Value
 from tenuto.ports.model import Model, Provider, ProviderError
 from tenuto.ports.provider import Embedded, Known, Standing, Tested
 
+log = logging.getLogger(__name__)
+
 FRESH_SECONDS = 60.0
 WAIT_SECONDS = 1.0
 """For a newer list, when there is one that is only old."""
+COMPARED = 500
+"""Names that a wrong one is compared with: it takes a while, and all others wait."""
 LOCAL_SOURCE = ProviderSource.LOCAL
 PROBE = Limits(list_connect_seconds=0.3, list_seconds=2.0)
 
@@ -244,7 +249,7 @@ class Catalogue:
         words = f"there is no model {wanted!r}"
         if model_id is None:
             words = f"the configured default model {wanted!r} does not exist"
-        ids = [model.id for model in self._offered()]
+        ids = [model.id for model in self._offered()][:COMPARED]
         if near := difflib.get_close_matches(wanted, ids, n=1, cutoff=0.3):
             return f"{words}; did you mean {near[0]!r}?"
         return f"{words}; there is {', '.join(ids[:5]) or 'none at all now'}"
@@ -292,9 +297,17 @@ class Catalogue:
                 # One that is only busy, with a model that fills the machine, is not gone.
                 gone = isinstance(error.__cause__, Unreachable)
                 return None if gone else before
-            known = before.models if before else tuple(entry.provider.describer.set_by_hand())
-            return _Listing(models=known, error=str(error))
+            return self._silent(entry, str(error))
+        except Exception:
+            # Our own mistake about one provider's list must not take the others away.
+            log.exception("cannot read a list of models", extra={"provider": entry.config.name})
+            return self._silent(entry, "its list of models cannot be read")
         return None if local and not models else _Listing(models=models)
+
+    def _silent(self, entry: _Entry, error: str) -> _Listing:
+        before = self._listings.get(entry.config.name)
+        known = before.models if before else tuple(entry.provider.describer.set_by_hand())
+        return _Listing(models=known, error=error)
 
 
 def _rest(entries: Mapping[str, _Entry], taken: Mapping[str, _Entry]) -> dict[str, _Entry]:

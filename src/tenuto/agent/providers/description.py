@@ -1,13 +1,16 @@
 """What a model can do, from what is set, what its server says, and what its name gives away."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tenuto.agent.providers.foreign import NAME_CHARACTERS, at, is_sound, tokens
 from tenuto.agent.providers.setting import ModelSetting
 from tenuto.ports.model import Model
 
 DEFAULT_WINDOW = 128_000
+MOST_MODELS = 2000
+"""Of one provider; the largest list known has some hundreds. What is beyond it can be set by hand."""
 
 _WINDOW_FIELDS = (
     "context_length",
@@ -46,8 +49,9 @@ class Describer:
         """The models of a listing that can chat, then those that are only set."""
         said = answer.get("data") if isinstance(answer, dict) else answer
         entries = [e for e in said if isinstance(e, dict)] if isinstance(said, list) else []
-        named = {e["id"]: e for e in entries if isinstance(e.get("id"), str)}
+        named = {e["id"]: e for e in entries if _is_a_name(e.get("id"))}
         names = [n for n in named if n in self._settings or not _NO_CHAT.search(n.lower())]
+        del names[MOST_MODELS:]
         names += [name for name in self._settings if name not in named]
         return [self.model(name, named.get(name, {})) for name in names]
 
@@ -75,11 +79,9 @@ class Describer:
 
 def _window(entry: Mapping[str, Any]) -> int | None:
     """None if the server does not say."""
-    meta = entry.get("meta")
     said = [entry.get(field) for field in _WINDOW_FIELDS]
-    if isinstance(meta, dict):
-        said += [meta.get("n_ctx"), meta.get("n_ctx_train")]
-    return next((n for n in said if isinstance(n, int) and n > 0), None)
+    said += [at(entry, "meta", "n_ctx"), at(entry, "meta", "n_ctx_train")]
+    return next((n for n in map(tokens, said) if n), None)
 
 
 def _capabilities(name: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
@@ -99,14 +101,19 @@ def _words(entry: Mapping[str, Any]) -> frozenset[str]:
     words: set[str] = set()
     parameters = entry.get("supported_parameters")
     if isinstance(parameters, list):
-        words.update(["supported_parameters", *map(str, parameters)])
+        words.update(["supported_parameters", *_texts(parameters)])
     said = entry.get("capabilities")
-    if isinstance(said, list):
-        words.update(map(str, said))
     if isinstance(said, dict):
-        words.update(str(word) for word, able in said.items() if able)
-    architecture = entry.get("architecture")
-    if isinstance(architecture, dict):
-        words.update(map(str, architecture.get("input_modalities") or ()))
-    words.add(str(entry.get("type")))
-    return frozenset(words)
+        said = [word for word, able in said.items() if able]
+    modalities = at(entry, "architecture", "input_modalities")
+    return frozenset({*words, *_texts(said), *_texts(modalities), *_texts([entry.get("type")])})
+
+
+def _texts(given: Any) -> Iterator[str]:
+    return (
+        (word for word in given if isinstance(word, str)) if isinstance(given, list) else iter(())
+    )
+
+
+def _is_a_name(given: Any) -> bool:
+    return isinstance(given, str) and is_sound(given, limit=NAME_CHARACTERS)

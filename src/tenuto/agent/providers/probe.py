@@ -9,6 +9,7 @@ import msgspec
 
 from tenuto.agent.providers.anthropic import VERSION, AnthropicProvider
 from tenuto.agent.providers.description import Describer
+from tenuto.agent.providers.foreign import UNREADABLE
 from tenuto.agent.providers.line import (
     NetworkTrouble,
     TooSlow,
@@ -19,12 +20,12 @@ from tenuto.agent.providers.line import (
 from tenuto.agent.providers.openai import OpenAIProvider
 from tenuto.agent.providers.route import Route
 from tenuto.agent.providers.setting import ProviderConfig
+from tenuto.agent.providers.wire import WHOLE_BODY_BYTES
 from tenuto.ports.model import ModelRequest, ProviderError, TextBlock, UserTurn
 from tenuto.ports.provider import Tested
 
 TEST_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
-LISTING_BYTES = 16 * 1024 * 1024
 BRANDS = {"openai": "an OpenAI-compatible server", "anthropic": "an Anthropic-compatible server"}
 
 
@@ -71,7 +72,7 @@ async def _listing(config: ProviderConfig) -> tuple[int, bytes]:
         status, body = (await line.head()).status, b""
         while status == 200 and (chunk := await line.read()):
             body += chunk
-            if len(body) > LISTING_BYTES:
+            if len(body) > WHOLE_BODY_BYTES:
                 raise _stranger(config)
         return status, body
     finally:
@@ -90,7 +91,7 @@ def _request(config: ProviderConfig) -> tuple[str, str, dict[str, str]]:
 def _found(config: ProviderConfig, body: bytes) -> Tested:
     try:
         said: Any = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         raise _stranger(config) from None
     data = said.get("data") if isinstance(said, dict) else said
     if not isinstance(data, list):

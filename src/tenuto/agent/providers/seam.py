@@ -41,16 +41,17 @@ class Seam:
         elif text and "\ud800" <= text[-1] <= "\udbff":
             self._half = text[-1]
             text = text[:-1]
-        return _whole(text)
+        return mended(text)
 
     def end(self) -> str:
         """What the half that is left over becomes."""
-        left = _whole(self._half)
+        left = mended(self._half)
         self._half = ""
         return left
 
 
-def _whole(text: str) -> str:
+def mended(text: str) -> str:
+    """A text of `decode_odd` that nothing follows: every half character becomes U+FFFD."""
     return whole(_MARKS.sub(lambda m: _bytes(m[0]).decode("utf-8", "replace"), text))
 
 

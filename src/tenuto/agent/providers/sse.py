@@ -1,6 +1,7 @@
 """Server-sent events, from bytes as the network cuts them."""
 
-LONGEST_EVENT = 64 * 1024 * 1024
+LONGEST_EVENT = 1024 * 1024
+"""Of bytes. It is read in one go while all others wait; a tool call's whole arguments fit."""
 CARRIAGE_RETURN = ord(b"\r")
 
 
@@ -19,7 +20,8 @@ class EventLines:
         """The beginning of a line, as it came."""
         self._data: list[bytes] = []
         """The data lines of the event that is not closed yet."""
-        self._size = 0
+        self._open_size = 0
+        self._data_size = 0
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The data of each event that these bytes complete."""
@@ -31,27 +33,36 @@ class EventLines:
             and chunk[-3] != CARRIAGE_RETURN
             and not (self._open or self._data)
         ):
-            self._size = 0
             return [chunk[6:-2]]
-        self._size += len(chunk)
-        if self._size > LONGEST_EVENT:
-            raise EventTooLong(f"an event of more than {LONGEST_EVENT} bytes")
         if b"\n" not in chunk:
-            self._open.append(chunk)
+            self._keep(chunk)
             return []
         if self._open:
             self._open.append(chunk)
             chunk = b"".join(self._open)
             self._open.clear()
+            self._open_size = 0
         lines = chunk.split(b"\n")
-        if rest := lines.pop():
-            self._open.append(rest)
-        return self._events(lines)
+        rest = lines.pop()
+        events = self._events(lines)
+        self._keep(rest)
+        return events
+
+    def _keep(self, beginning: bytes) -> None:
+        if beginning:
+            self._open.append(beginning)
+            self._open_size += len(beginning)
+        self._must_end()
+
+    def _must_end(self) -> None:
+        if self._open_size + self._data_size > LONGEST_EVENT:
+            raise EventTooLong(f"sent an event of more than {LONGEST_EVENT} bytes")
 
     def end(self) -> list[bytes]:
         """The last event, if the stream ended without the blank line after it."""
         line = b"".join(self._open)
         self._open.clear()
+        self._open_size = 0
         return self._events([line, b""])
 
     def _events(self, lines: list[bytes]) -> list[bytes]:
@@ -62,9 +73,10 @@ class EventLines:
                 line = line[:-1]
             if line.startswith(b"data:"):
                 data.append(line[6:] if line.startswith(b"data: ") else line[5:])
-            elif not line:
-                if data:
-                    events.append(data[0] if len(data) == 1 else b"\n".join(data))
-                    data.clear()
-                self._size = 0
+                self._data_size += len(line)
+                self._must_end()
+            elif not line and data:
+                events.append(data[0] if len(data) == 1 else b"\n".join(data))
+                data.clear()
+                self._data_size = 0
         return events

@@ -8,17 +8,21 @@ import msgspec
 
 from tenuto import __version__
 from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.line import Line, NetworkTrouble
+from tenuto.agent.providers.foreign import UNREADABLE
+from tenuto.agent.providers.line import READ_BYTES, Line, NetworkTrouble
 from tenuto.agent.providers.route import Route
 from tenuto.agent.providers.setting import Limits
 from tenuto.agent.providers.sse import EventLines, EventTooLong
 from tenuto.ports.model import Piece, ProviderError
 
 AFTER_FINISH_SECONDS = 5.0
-"""How long the usage may take to follow the end of the answer."""
+"""How long the usage may take to follow the end of the answer, whatever else comes."""
 ERROR_BODY_BYTES = 64 * 1024
 ERROR_BODY_SECONDS = 5.0
-WHOLE_BODY_BYTES = 64 * 1024 * 1024
+WHOLE_BODY_BYTES = 4 * 1024 * 1024
+"""Of a list of models, or of an answer in one piece: it is read in one go, and all others wait."""
+ANSWER_BYTES = 256 * 1024 * 1024
+"""Of a stream. The longest answers of today are a sixth of it, with all that is around a token."""
 KEEP_SECONDS = 15.0
 """How long a line waits for the next request."""
 
@@ -66,8 +70,8 @@ class Wire:
                 return msgspec.json.decode(await self._whole(line))
         except (NetworkTrouble, TimeoutError) as error:
             raise self._border.failed(error) from error
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self._border.unreadable(str(error)) from error
+        except UNREADABLE as error:
+            raise self._border.unreadable(error) from None
         finally:
             self._hang_up(line)
 
@@ -89,9 +93,9 @@ class Wire:
                 raise self._border.unreadable("a web page, so check the base URL")
             if head.content_type == "application/json":
                 yield answer.whole(await self._whole(line))
-            lines = EventLines()
+            lines, reading = EventLines(), _Reading(line, answer, self._border)
             while not answer.over:
-                chunk = await (self._last_words(line) if answer.finished else line.read())
+                chunk = await reading.next()
                 pieces = answer.feed(lines.feed(chunk) if chunk else _end(lines))
                 if pieces:
                     yield pieces
@@ -103,7 +107,7 @@ class Wire:
         except NetworkTrouble as error:
             raise self._border.failed(error) from error
         except EventTooLong as error:
-            raise self._border.unreadable(str(error)) from error
+            raise self._border.too_large(str(error)) from error
         finally:
             self._hang_up(line)
 
@@ -151,30 +155,59 @@ class Wire:
         line.ask(request, stall_seconds=self._limits.stall_seconds)
 
     async def _refusal(self, line: Line) -> ProviderError:
-        head, body = await line.head(), b""
+        head, body = await line.head(), bytearray()
         try:
             async with asyncio.timeout(ERROR_BODY_SECONDS):
                 while len(body) < ERROR_BODY_BYTES and (chunk := await line.read()):
                     body += chunk
         except (NetworkTrouble, TimeoutError):
-            body = b""  # The status says enough.
-        return self._border.refused(head.status, head.headers, body)
-
-    async def _last_words(self, line: Line) -> bytes:
-        """What comes after the answer. It is complete already, so nothing can break it."""
-        try:
-            async with asyncio.timeout(AFTER_FINISH_SECONDS):
-                return await line.read()
-        except (NetworkTrouble, TimeoutError):
-            return b""
+            body.clear()  # The status says enough.
+        return self._border.refused(head.status, head.headers, bytes(body))
 
     async def _whole(self, line: Line) -> bytes:
-        body = b""
+        body = bytearray()
         while chunk := await line.read():
             body += chunk
             if len(body) > WHOLE_BODY_BYTES:
-                raise self._border.unreadable("the answer is too long")
-        return body
+                raise self._border.too_large("sent more in one piece than can be read")
+        return bytes(body)
+
+
+class _Reading:
+    """Reads an answer's stream within its limits: of bytes, and of time once it has finished."""
+
+    def __init__(self, line: Line, answer: Answer, border: Border) -> None:
+        self._line = line
+        self._answer = answer
+        self._border = border
+        self._size = 0
+        self._more = False
+        self._until = 0.0
+
+    async def next(self) -> bytes:
+        """Empty at the end. Raises NetworkTrouble, and ProviderError for a stream without end."""
+        if self._more:
+            # It is here already: others must have their turn before it.
+            await asyncio.sleep(0)
+        chunk = await (self._last_words() if self._answer.finished else self._line.read())
+        self._more = len(chunk) >= READ_BYTES
+        self._size += len(chunk)
+        if self._size > ANSWER_BYTES:
+            raise self._border.too_large("sent an answer without end")
+        return chunk
+
+    async def _last_words(self) -> bytes:
+        """What comes after the answer. It is complete already, so nothing can break it."""
+        now = asyncio.get_running_loop().time()
+        # From the finish on: a provider that goes on and on must not keep the run open.
+        self._until = self._until or now + AFTER_FINISH_SECONDS
+        if now >= self._until:
+            return b""
+        try:
+            async with asyncio.timeout_at(self._until):
+                return await self._line.read()
+        except (NetworkTrouble, TimeoutError):
+            return b""
 
 
 def _end(lines: EventLines) -> list[bytes]:

@@ -1,0 +1,121 @@
+"""Whatever stands in a field that a provider can fill, the answer ends and can be stored."""
+
+import asyncio
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tenuto.agent.allowance import LimitReached
+from tenuto.agent.providers.anthropic_answer import AnthropicAnswer
+from tenuto.agent.providers.border import Border
+from tenuto.agent.providers.description import Describer
+from tenuto.agent.providers.openai_answer import OpenAIAnswer
+from tenuto.ports.model import ProviderError
+from tests.agent.test_scribe import Paper
+from tests.hostile.fields import ANTHROPIC_EVENTS, ANTHROPIC_PLACES, OPENAI_EVENT, OPENAI_PLACES
+from tests.hostile.shape import put
+
+ANY_CHARACTER = st.characters(exclude_categories=())
+"""Half characters and zero bytes too."""
+ANY_TEXT = st.text(ANY_CHARACTER, max_size=20)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANY_TEXT, inner, max_size=3),
+    max_leaves=8,
+)
+ERRORS = ("error", "error.message", "error.code", "error.type", "error.detail", "error.error")
+DESCRIBED = [
+    "id",
+    "architecture",
+    "capabilities",
+    "supported_parameters",
+    "type",
+    "meta",
+    "context_length",
+]
+TOLD = {"type": "error", "error": {"message": "no", "code": "x", "type": "y"}}
+BORDER = Border("house", secret="a-key-of-no-value")
+
+
+def openai_events() -> st.SearchStrategy[list[Any]]:
+    odd = st.builds(put, st.just(OPENAI_EVENT), st.sampled_from(OPENAI_PLACES), ANYTHING)
+    return st.lists(odd | errors(), min_size=1, max_size=4)
+
+
+def anthropic_events() -> st.SearchStrategy[list[Any]]:
+    def at(where: str, value: Any) -> Any:
+        kind, place = where.split()
+        return put(ANTHROPIC_EVENTS[kind], place, value)
+
+    odd = st.builds(at, st.sampled_from(ANTHROPIC_PLACES), ANYTHING)
+    return st.lists(odd | errors(), min_size=1, max_size=4)
+
+
+def errors() -> st.SearchStrategy[Any]:
+    return st.builds(put, st.just(TOLD), st.sampled_from(ERRORS), ANYTHING)
+
+
+async def recorded(answer: OpenAIAnswer | AnthropicAnswer, events: list[Any]) -> None:
+    """All that these events give is written down, and every stored event can be sent."""
+    paper = Paper()
+    try:
+        for event in events:
+            paper.scribe.take(answer.feed([json.dumps(event).encode()]))
+            if answer.error is not None:
+                raise answer.error
+        answer.over = True
+        paper.scribe.take(answer.end())
+    except ProviderError as error:
+        str(error).encode()
+        assert len(str(error)) < 1000
+    except LimitReached:
+        pass
+    await paper.wrote()
+    for event in paper.log.events:
+        msgspec.json.encode(event)
+    usage = paper.meter.total()
+    for count in (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens):
+        assert type(count) is int and 0 <= count <= 2**53
+    assert 0 <= paper.meter.cached() <= 2**53
+
+
+@pytest.mark.guarantee("E1")
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(openai_events())
+def test_anything_in_any_field_of_the_openai_wire_can_be_stored(events: list[Any]) -> None:
+    asyncio.run(recorded(OpenAIAnswer(BORDER), events))
+
+
+@pytest.mark.guarantee("E1")
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(anthropic_events())
+def test_anything_in_any_field_of_the_anthropic_wire_can_be_stored(events: list[Any]) -> None:
+    asyncio.run(recorded(AnthropicAnswer(BORDER), events))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(200, 999), st.dictionaries(ANY_TEXT, ANY_TEXT, max_size=2), ANYTHING)
+def test_any_refusal_is_told_in_words(status: int, headers: dict[str, str], body: Any) -> None:
+    error = BORDER.refused(status, headers, json.dumps(body).encode())
+    str(error).encode()
+    assert error.retry_after is None or 0 <= error.retry_after <= 86_400
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    ANYTHING
+    | st.lists(
+        st.dictionaries(
+            st.sampled_from(DESCRIBED),
+            ANYTHING | st.fixed_dictionaries({"input_modalities": ANYTHING, "n_ctx": ANYTHING}),
+        )
+    ).map(lambda entries: {"data": entries})
+)
+def test_any_list_of_models_can_be_described_and_sent(answer: Any) -> None:
+    for model in Describer("house").listed(answer):
+        msgspec.json.encode(model)
+        assert 0 < len(model.name) <= 256 and 0 < model.context_window <= 2**53
