@@ -129,8 +129,9 @@ class AgentLoop:
 
     async def _use_tools(self, task: Task, calls: Sequence[ToolPart]) -> tuple[ToolPart, ...]:
         """Calls that only look run side by side; those that change something one by one."""
-        done = [_refused(task, call) for call in calls if too_deep(call.input_text)]
-        sound = (call for call in calls if not too_deep(call.input_text))
+        deep = {call.id for call in calls if too_deep(call.input_text)}
+        done = [_refused(task, call) for call in calls if call.id in deep]
+        sound = (call for call in calls if call.id not in deep)
         for looking, group in groupby(sound, key=self._toolbox.only_looks):
             if not looking:
                 done += [await self._toolbox.run(task, call) for call in group]

@@ -69,12 +69,12 @@ async def _listing(config: ProviderConfig) -> tuple[int, bytes]:
     line = await route.dial(seconds=CONNECT_SECONDS)
     try:
         line.ask(route.request("GET", path, headers), stall_seconds=TEST_SECONDS)
-        status, body = (await line.head()).status, b""
+        status, body = (await line.head()).status, bytearray()
         while status == 200 and (chunk := await line.read()):
             body += chunk
             if len(body) > WHOLE_BODY_BYTES:
                 raise _stranger(config)
-        return status, body
+        return status, bytes(body)
     finally:
         line.close()
 
