@@ -5,12 +5,11 @@ from typing import Any, TypeVar
 
 import msgspec
 from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
-from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from tenuto.api.errors import Unreadable
+from tenuto.api.form import MULTIPART, FormBounds, read_form
 from tenuto.api.services import Services
 from tenuto.core.error import InvalidInput, PayloadTooLarge
 from tenuto.core.value import SessionId
@@ -19,6 +18,9 @@ from tenuto.ports.store import Once
 T = TypeVar("T")
 
 MULTIPART_OVERHEAD = 64 * 1024
+MOST_FIELDS = 4
+LONGEST_FIELD = 4096
+"""Fields of an upload besides its file are allowed, but nothing is done with them."""
 LONGEST_KEY = 255
 MOST_ROWS = 200
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -73,21 +75,24 @@ class Call:
     async def upload(self) -> tuple[str, str, bytes]:
         """The file of a multipart form: name, media type, content."""
         limit = self.to.limits.max_file_bytes
-        length = self.request.headers.get("content-length", "")
-        if length.isdecimal() and int(length) > limit + MULTIPART_OVERHEAD:
-            raise PayloadTooLarge(f"a file may have at most {limit} bytes")
-        try:
-            async with self.request.form(max_files=1, max_part_size=limit) as form:
-                files = [item for item in form.values() if isinstance(item, UploadFile)]
-                if not files:
-                    raise InvalidInput("send one file as multipart/form-data")
-                content = await files[0].read(limit + 1)
-                name = files[0].filename or "file"
-                media_type = files[0].content_type or "application/octet-stream"
-        except (MultiPartException, HTTPException) as error:
-            raise InvalidInput(f"the form cannot be read: {error}") from None
+        too_large = f"a file may have at most {limit} bytes"
+        bounds = FormBounds(
+            max_bytes=limit + MULTIPART_OVERHEAD,
+            max_fields=MOST_FIELDS,
+            max_field_bytes=LONGEST_FIELD,
+            max_files=1,
+            kinds=(MULTIPART,),
+            too_large=too_large,
+        )
+        async with read_form(self.request, bounds) as form:
+            files = [item for item in form.values() if isinstance(item, UploadFile)]
+            if not files:
+                raise InvalidInput("send one file as multipart/form-data")
+            content = await files[0].read(limit + 1)
+            name = files[0].filename or "file"
+            media_type = files[0].content_type or "application/octet-stream"
         if len(content) > limit:
-            raise PayloadTooLarge(f"a file may have at most {limit} bytes")
+            raise PayloadTooLarge(too_large)
         return name, media_type, content
 
     async def once(self, *, of: bytes | None = None) -> Once | None:

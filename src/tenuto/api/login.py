@@ -9,12 +9,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from tenuto.api.errors import answer_to
+from tenuto.api.form import FormBounds, read_form
 from tenuto.api.gate import COOKIE, Door
 from tenuto.api.page import hidden_field, own_path
 from tenuto.core.error import RateLimited
 
 YEAR_SECONDS = 365 * 24 * 3600
 WRONG_PER_MINUTE = 30
+FORM_BOUNDS = FormBounds(max_bytes=16 * 1024, max_fields=4, max_field_bytes=8 * 1024)
+"""Anyone may send this one: a token and the way back, and no more."""
 CSP = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
 FORM = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Tenuto</title>
@@ -38,7 +41,8 @@ class Login:
         if request.method == "DELETE":
             return self._logged_out()
         if request.method == "POST":
-            asked: Mapping[str, object] = await request.form(max_files=0, max_part_size=4096)
+            async with read_form(request, FORM_BOUNDS) as form:
+                asked: Mapping[str, object] = form
         else:
             asked = request.query_params
         given, then = str(asked.get("token", "")), own_path(str(asked.get("next", "")))
