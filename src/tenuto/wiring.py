@@ -20,6 +20,7 @@ from tenuto.agent.titles import TitleMaker
 from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.api import sse
 from tenuto.api.app import build_app
+from tenuto.api.connection import ConnectionLimits
 from tenuto.api.gate import Door
 from tenuto.api.metrics import Metrics
 from tenuto.api.server import Stopping, bind, run_server
@@ -140,6 +141,7 @@ async def _serve(settings: Settings, token: Secret, mask: logs.Mask, points: Poi
             await run_server(
                 build_app(parts.services, door, points=points),
                 listening,
+                limits=_connection_limits(settings),
                 on_ready=ready,
                 until=until,
             )
@@ -218,6 +220,14 @@ def _janitor(settings: Settings, store: Store, clock: SystemClock, points: Point
 def _body_limits(settings: Settings) -> BodyLimits:
     limits = settings.limits
     return BodyLimits(max_body_bytes=limits.max_body_bytes, max_file_bytes=limits.max_file_bytes)
+
+
+def _connection_limits(settings: Settings) -> ConnectionLimits:
+    return ConnectionLimits(
+        head_seconds=settings.limits.head_seconds,
+        body_seconds=settings.limits.body_seconds,
+        unknown_connections=settings.limits.unknown_connections,
+    )
 
 
 def _steward(settings: Settings, models: Catalogue, mask: logs.Mask, points: Points) -> Steward:

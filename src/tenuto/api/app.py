@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, Router
 from starlette.staticfiles import StaticFiles
@@ -82,6 +82,8 @@ class _Answering:
         call = Call(Request(scope, receive), self._services)
         try:
             response = await self._handler(call)
+        except ClientDisconnect:
+            raise
         except Exception as error:  # noqa: BLE001 - answered and, if it is ours, logged there
             response = answer_to(error)
         if self._points.armed:
@@ -135,6 +137,9 @@ class Outside:
 
         try:
             await self._app(scope, receive, sending)
+        except ClientDisconnect:
+            # It hung up in the middle of what it asked: nobody is there to be answered.
+            return
         except Exception as error:
             if started:
                 log.exception("an answer broke off")

@@ -81,11 +81,15 @@ class Gate:
                 await send({"type": "http.response.start", "status": 204, "headers": []})
                 await send({"type": "http.response.body", "body": b""})
                 return
-        if not self._is_open(scope["path"]) and not self._is_allowed(headers):
+        known = self._is_allowed(headers)
+        if not known and not self._is_open(scope["path"]):
             detail = "show the token as `Authorization: Bearer TOKEN`, or log in at /login"
             await problem("unauthorized", detail)(scope, receive, send)
             return
-        scope.setdefault("state", {})["known"] = self._is_allowed(headers)
+        state = scope.setdefault("state", {})
+        state["known"] = known
+        if known and "on_known" in state:
+            state["on_known"]()
         await self._app(scope, receive, send)
 
     def _is_open(self, path: str) -> bool:

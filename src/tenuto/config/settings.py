@@ -67,6 +67,15 @@ class Limits(Value):
     loop_repeats: Annotated[
         int, Meta(ge=2, description="The same tool call with the same result ends a run.")
     ] = 4
+    head_seconds: Annotated[
+        float, Meta(gt=0, description="How long a client may take for the head of a request.")
+    ] = 10
+    body_seconds: Annotated[
+        float, Meta(gt=0, description="How long a client may stay silent in the middle of a body.")
+    ] = 30
+    unknown_connections: Annotated[
+        int, Meta(ge=1, description="Connections without a token; a new one closes the oldest.")
+    ] = 256
     fold_deltas_days: Annotated[
         float,
         Meta(ge=0, description="After this many days a finished part's deltas become one event."),
