@@ -21,7 +21,8 @@ from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.api import sse
 from tenuto.api.app import build_app
 from tenuto.api.connection import ConnectionLimits
-from tenuto.api.gate import Door
+from tenuto.api.door import Door
+from tenuto.api.guesses import Guesses
 from tenuto.api.metrics import Metrics
 from tenuto.api.server import Stopping, bind, run_server
 from tenuto.api.services import BodyLimits, Services
@@ -122,13 +123,16 @@ async def _serve(settings: Settings, token: Secret, mask: logs.Mask, points: Poi
             parts = build(settings, store, models, steward, switchboard, points=points)
             await _ensure_default_workspace(settings, store)
             await parts.engine.start()
-            url = base_url(settings.host, listening.getsockname()[1])
             door = Door(
                 token=token.reveal(),
                 host=settings.host,
+                port=listening.getsockname()[1],
                 allowed_hosts=settings.allowed_hosts,
                 allowed_origins=settings.allowed_origins,
             )
+
+            url = base_url(door.host, door.port)
+            guesses = Guesses(most_per_minute=settings.limits.wrong_tokens)
 
             async def until() -> None:
                 await stopping.asked()
@@ -136,10 +140,10 @@ async def _serve(settings: Settings, token: Secret, mask: logs.Mask, points: Poi
 
             def ready() -> None:
                 _settle_memory()
-                click.echo(banner(settings, url, token))
+                click.echo(banner(settings, url, token if sys.stdout.isatty() else None))
 
             await run_server(
-                build_app(parts.services, door, points=points),
+                build_app(parts.services, door, guesses, points=points),
                 listening,
                 limits=_connection_limits(settings),
                 on_ready=ready,

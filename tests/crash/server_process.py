@@ -47,7 +47,7 @@ def prepare() -> None:
     checkpointer.PASSIVE_PAGES = PASSIVE_PAGES
     checkpointer.RESTART_PAGES = RESTART_PAGES
     # Nobody here looks at the page or at the description of the API.
-    described = document(routes.ALL)
+    described = document(routes.ALL, cookie="tenuto")
     vars(app)["document"] = lambda endpoints: described
     app.BUILT_PAGE = Path(os.devnull)
     for endpoint in routes.ALL:

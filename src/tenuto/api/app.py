@@ -12,9 +12,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tenuto.api import routes
 from tenuto.api.call import Call
+from tenuto.api.door import Door
 from tenuto.api.endpoint import Endpoint
 from tenuto.api.errors import answer_to, problem
-from tenuto.api.gate import Door, Gate
+from tenuto.api.gate import Gate
+from tenuto.api.guesses import Guesses
 from tenuto.api.login import Login
 from tenuto.api.metrics import Metrics
 from tenuto.api.openapi import document
@@ -32,10 +34,13 @@ SAFE_HEADERS = [
     # Not no-referrer: browsers then send the login form with `Origin: null`, which is foreign.
     (b"referrer-policy", b"same-origin"),
 ]
+NOT_KEPT = (b"cache-control", b"no-store")
 
 
-def build_app(services: Services, door: Door, *, points: Points = NOWHERE) -> ASGIApp:
-    api = document(routes.ALL)
+def build_app(
+    services: Services, door: Door, guesses: Guesses, *, points: Points = NOWHERE
+) -> ASGIApp:
+    api = document(routes.ALL, cookie=door.cookie_name)
     described = msgspec.json.encode(api)
 
     async def openapi(request: Request) -> Response:
@@ -48,7 +53,7 @@ def build_app(services: Services, door: Door, *, points: Points = NOWHERE) -> AS
     router = Router(
         [
             *(_route(endpoint, services, points) for endpoint in routes.ALL),
-            Route("/login", Login(door).__call__, methods=["GET", "POST", "DELETE"]),
+            Route("/login", Login(door, guesses).__call__, methods=["GET", "POST", "DELETE"]),
             Route("/openapi.json", openapi),
             Route("/docs", docs),
             *page.routes(),
@@ -57,7 +62,8 @@ def build_app(services: Services, door: Door, *, points: Points = NOWHERE) -> AS
         redirect_slashes=False,
         default=_nothing_here,
     )
-    return Outside(Gate(router, door, open_paths=page.open_paths()), services.metrics)
+    gate = Gate(router, door, guesses, open_paths=page.open_paths())
+    return Outside(gate, services.metrics)
 
 
 def _route(endpoint: Endpoint, services: Services, points: Points) -> Route:
@@ -132,7 +138,7 @@ class Outside:
             if message["type"] == "http.response.start":
                 started = True
                 self._metrics.answered(message["status"])
-                message["headers"] = [*message.get("headers", []), *SAFE_HEADERS]
+                message["headers"] = _made_safe(message.get("headers", []))
             await send(message)
 
         try:
@@ -145,6 +151,12 @@ class Outside:
                 log.exception("an answer broke off")
                 raise
             await answer_to(error)(scope, receive, sending)
+
+
+def _made_safe(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """What does not say for how long it may be kept is not to be kept."""
+    kept = any(name == b"cache-control" for name, _ in headers)
+    return [*headers, *SAFE_HEADERS, *([] if kept else [NOT_KEPT])]
 
 
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:

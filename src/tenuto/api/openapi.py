@@ -29,7 +29,7 @@ MEANING = {
 }
 
 
-def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
+def document(endpoints: Sequence[Endpoint], *, cookie: str) -> dict[str, Any]:
     kinds = [k for e in endpoints for k in (e.takes, e.gives) if _has_schema(k)]
     unique = list({str(kind): kind for kind in [*kinds, Problem, Event]}.values())
     schemas, components = msgspec.json.schema_components(unique, ref_template=REF)
@@ -51,7 +51,7 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
             "schemas": components,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "tenuto"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": cookie},
             },
         },
     }

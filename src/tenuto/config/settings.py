@@ -76,6 +76,9 @@ class Limits(Value):
     unknown_connections: Annotated[
         int, Meta(ge=1, description="Connections without a token; a new one closes the oldest.")
     ] = 256
+    wrong_tokens: Annotated[
+        int, Meta(ge=1, description="Wrong tokens in a minute until an address has to wait.")
+    ] = 30
     fold_deltas_days: Annotated[
         float,
         Meta(ge=0, description="After this many days a finished part's deltas become one event."),

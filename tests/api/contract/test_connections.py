@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Self
 
 import pytest
 
@@ -36,7 +37,7 @@ class Line:
     def __init__(self, port: int) -> None:
         self._port = port
 
-    async def __aenter__(self) -> "Line":
+    async def __aenter__(self) -> Self:
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self._port)
         return self
 
