@@ -1,6 +1,7 @@
 """The ASGI application: every route behind one gate, every error answered in one place."""
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -52,7 +53,7 @@ def build_app(
     page = Page(BUILT_PAGE)
     router = Router(
         [
-            *(_route(endpoint, services, points) for endpoint in routes.ALL),
+            *_routes(services, points),
             Route("/login", Login(door, guesses).__call__, methods=["GET", "POST", "DELETE"]),
             Route("/openapi.json", openapi),
             Route("/docs", docs),
@@ -66,13 +67,24 @@ def build_app(
     return Outside(gate, services.metrics)
 
 
-def _route(endpoint: Endpoint, services: Services, points: Points) -> Route:
-    return Route(
-        endpoint.path,
-        _Answering(endpoint, services, points),
-        methods=[endpoint.method],
-        name=endpoint.summary,
-    )
+def _routes(services: Services, points: Points) -> list[Route]:
+    """One for each path, in order: so a method that it does not have is told those that it has."""
+    by_path: dict[str, dict[str, _Answering]] = {}
+    for endpoint in routes.ALL:
+        answering = _Answering(endpoint, services, points)
+        by_path.setdefault(endpoint.path, {})[endpoint.method] = answering
+    return [Route(path, _Resource(calls), methods=list(calls)) for path, calls in by_path.items()]
+
+
+class _Resource:
+    """All calls of one path."""
+
+    def __init__(self, calls: Mapping[str, "_Answering"]) -> None:
+        self._calls = calls
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        await self._calls[method](scope, receive, send)
 
 
 class _Answering:

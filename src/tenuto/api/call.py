@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from tenuto.api.errors import Unreadable
 from tenuto.api.form import MULTIPART, FormBounds, read_form
+from tenuto.api.parameter import Parameter
 from tenuto.api.services import Services
 from tenuto.core.error import InvalidInput, PayloadTooLarge
 from tenuto.core.value import SessionId
@@ -22,7 +23,6 @@ MOST_FIELDS = 4
 LONGEST_FIELD = 4096
 """Fields of an upload besides its file are allowed, but nothing is done with them."""
 LONGEST_KEY = 255
-MOST_ROWS = 200
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -39,23 +39,13 @@ class Call:
     def session_id(self) -> SessionId:
         return SessionId(self.path("id"))
 
-    def query(self, name: str) -> str | None:
-        return self.request.query_params.get(name)
+    def ask(self, parameter: Parameter[T]) -> T:
+        """What the query says of this. Raises InvalidInput."""
+        return parameter.read(self.request.query_params.get(parameter.name))
 
-    def limit(self) -> int:
-        """How many rows a listing should give."""
-        given = self.query("limit")
-        if given is None:
-            return 50
-        if not given.isdecimal() or len(given) > 3 or not 1 <= int(given) <= MOST_ROWS:
-            raise InvalidInput(f"limit must be a number from 1 to {MOST_ROWS}")
-        return int(given)
-
-    def flag(self, name: str) -> bool:
-        given = (self.query(name) or "false").lower()
-        if given not in ("true", "false", "1", "0"):
-            raise InvalidInput(f"{name} must be true or false")
-        return given in ("true", "1")
+    def ask_all(self, parameter: Parameter[T]) -> list[T]:
+        """All that the query says of this, in its order."""
+        return [parameter.read(one) for one in self.request.query_params.getlist(parameter.name)]
 
     def wants_events(self) -> bool:
         return "text/event-stream" in self.request.headers.get("accept", "")

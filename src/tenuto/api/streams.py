@@ -3,6 +3,7 @@
 from functools import partial
 
 from tenuto.api.call import Call
+from tenuto.api.parameter import AFTER
 from tenuto.api.sse import Batches, snapshot_frame
 from tenuto.core.run import RunStatus
 from tenuto.core.value import RunId, SessionId, StreamId, Value, WorkspaceId
@@ -28,7 +29,7 @@ class Viewing:
         self._store = call.to.store
         self._tailer = call.to.engine.tailer
         self._place = place or Place(
-            cursor=call.request.headers.get("last-event-id", call.query("after"))
+            cursor=call.request.headers.get("last-event-id", call.ask(AFTER))
         )
 
     async def session(self, session_id: SessionId) -> Batches:

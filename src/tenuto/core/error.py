@@ -18,8 +18,7 @@ TenutoError
 ├── ShuttingDown
 ├── Fenced                the writer no longer owns the run (never leaves the engine)
 ├── Outdated              what was looked at has changed (never leaves the engine)
-├── StorageTrouble        the store cannot be written or read now
-└── Internal
+└── StorageTrouble        the store cannot be written or read now
 """
 
 
@@ -100,6 +99,4 @@ class Outdated(TenutoError):
 class StorageTrouble(TenutoError):
     """The store cannot be used now; nothing of the failed change was kept."""
 
-
-class Internal(TenutoError):
-    """A bug. The caller learns nothing but that."""
+    code = "storage_unavailable"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import Endpoint
+from tenuto.api.endpoint import Endpoint, Streams
 from tenuto.api.many import ManyRuns
 from tenuto.api.streams import Viewing
 from tenuto.core.comparison import PaneState, ShownComparison, ShownPane
@@ -135,6 +135,7 @@ ENDPOINTS = (
         summary="Prompt the panes; with `Accept: text/event-stream` the answer is one stream of all",
         takes=PanesPrompt,
         gives=PaneRuns,
+        streams=Streams.IF_ASKED,
         status=202,
         codes=(
             "not_found",

@@ -9,7 +9,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import EVENTS, Endpoint
+from tenuto.api.endpoint import Endpoint, Streams
+from tenuto.api.parameter import AFTER
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.error import InvalidInput
@@ -100,6 +101,7 @@ ENDPOINTS = (
         takes=NewWorkspace,
         gives=Workspace,
         status=201,
+        located=True,
         codes=("idempotency_mismatch",),
     ),
     Endpoint(
@@ -144,8 +146,8 @@ ENDPOINTS = (
         handler=events,
         tag="workspaces",
         summary="What happens to the sessions and runs of a workspace",
-        gives=EVENTS,
-        query=("after",),
+        streams=Streams.ALWAYS,
+        query=(AFTER,),
         codes=("not_found",),
     ),
 )
