@@ -19,9 +19,6 @@ from tenuto.ports.store import Once
 T = TypeVar("T")
 
 MULTIPART_OVERHEAD = 64 * 1024
-MOST_FIELDS = 4
-LONGEST_FIELD = 4096
-"""Fields of an upload besides its file are allowed, but nothing is done with them."""
 LONGEST_KEY = 255
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
@@ -68,8 +65,8 @@ class Call:
         too_large = f"a file may have at most {limit} bytes"
         bounds = FormBounds(
             max_bytes=limit + MULTIPART_OVERHEAD,
-            max_fields=MOST_FIELDS,
-            max_field_bytes=LONGEST_FIELD,
+            max_fields=0,
+            max_field_bytes=0,
             max_files=1,
             kinds=(MULTIPART,),
             too_large=too_large,

@@ -10,10 +10,13 @@ from starlette.types import ASGIApp
 
 from tenuto.api.call import Call
 from tenuto.api.parameter import Parameter
+from tenuto.core.run import InputFile, InputText
 
 Handler = Callable[[Call], Awaitable[ASGIApp]]
 EVENTS = "text/event-stream"
 ModelName = Annotated[str, Meta(min_length=1, max_length=500)]
+SaysSomething = Annotated[str, Meta(min_length=1, pattern=r"\S")]
+PromptInput = SaysSomething | Annotated[list[InputText | InputFile], Meta(min_length=1)]
 
 
 class Streams(Enum):

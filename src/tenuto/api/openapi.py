@@ -20,10 +20,15 @@ UPLOAD = {
     "type": "object",
     "properties": {"file": {"type": "string", "format": "binary"}},
     "required": ["file"],
+    "additionalProperties": False,
 }
 UNREADABLE = {
     "400": "invalid_input: this is not HTTP, or the body is not JSON",
     "431": "invalid_input: the head is too large",
+}
+IN_PATHS = {
+    "id": {"type": "string", "minLength": 1},
+    "name": {"type": "string", "pattern": "^[a-z0-9_-]{1,32}$"},
 }
 PROBLEM = "application/problem+json"
 
@@ -80,9 +85,8 @@ def _call(endpoint: Endpoint, schemas: Json) -> Json:
 
 def _parameters(endpoint: Endpoint) -> list[Json]:
     names = re.findall(r"{(\w+)}", endpoint.path)
-    text = {"type": "string", "minLength": 1}
     found: list[Json] = [
-        {"name": name, "in": "path", "required": True, "schema": text} for name in names
+        {"name": name, "in": "path", "required": True, "schema": IN_PATHS[name]} for name in names
     ]
     found += [parameter.described() for parameter in endpoint.query]
     if any(parameter.name == "after" for parameter in endpoint.query):

@@ -22,8 +22,8 @@ class Parameter(Generic[T]):
     usual: T
     """What counts when it is not given."""
     meaning: str
-    repeats: bool = False
-    """Whether it may be given any number of times."""
+    repeats: int = 1
+    """How often it may be given."""
 
     def read(self, given: str | None) -> T:
         """The value, of the right type. Raises InvalidInput."""
@@ -39,10 +39,10 @@ class Parameter(Generic[T]):
         (schema,), named = msgspec.json.schema_components([self.kind])
         # The words of an enum are few: they stand where they are used.
         schema = next(iter(named.values())) if "$ref" in schema else schema
-        if self.usual is not None:
+        if self.usual not in (None, ""):
             schema["default"] = self.usual
-        if self.repeats:
-            schema = {"type": "array", "items": schema}
+        if self.repeats > 1:
+            schema = {"type": "array", "items": schema, "maxItems": self.repeats}
         return {"name": self.name, "in": "query", "schema": schema, "description": self.meaning}
 
 

@@ -29,7 +29,7 @@ class Ballot(Value, forbid_unknown_fields=True):
 
 
 class Choice(Value, forbid_unknown_fields=True):
-    index: int
+    index: Annotated[int, Meta(ge=0, le=7)]
 
 
 def _id(call: Call) -> ComparisonId:

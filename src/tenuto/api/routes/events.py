@@ -20,10 +20,10 @@ SESSION: Parameter[str] = Parameter(
     kind=str,
     usual="",
     meaning="`ID:CURSOR` of a session, any number of times; the cursor is as `after`.",
-    repeats=True,
+    repeats=MOST_LOGS,
 )
 WORKSPACE: Parameter[str] = Parameter(
-    name="workspace", kind=str, usual="", meaning="The same for workspaces.", repeats=True
+    name="workspace", kind=str, usual="", meaning="The same for workspaces.", repeats=MOST_LOGS
 )
 MESSAGES: Parameter[int | None] = Parameter(
     name="messages",

@@ -3,9 +3,9 @@
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import Endpoint, ModelName, Streams
+from tenuto.api.endpoint import Endpoint, ModelName, PromptInput, Streams
 from tenuto.api.routes.runs import accepted
-from tenuto.core.run import Input, Run
+from tenuto.core.run import Run
 from tenuto.core.session import Session
 from tenuto.core.value import MessageId, Value
 from tenuto.engine.inbox import Undone
@@ -20,7 +20,7 @@ class Retry(Value, forbid_unknown_fields=True):
 
 class Edit(Value, forbid_unknown_fields=True):
     message_id: MessageId
-    input: Input
+    input: PromptInput
     model: ModelName | None = None
     """None: the session's."""
 

@@ -12,19 +12,19 @@ from msgspec.structs import replace
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import Endpoint, Streams
+from tenuto.api.endpoint import Endpoint, PromptInput, Streams
 from tenuto.api.many import ManyRuns
 from tenuto.api.streams import Viewing
 from tenuto.core.comparison import PaneState, ShownComparison, ShownPane
 from tenuto.core.error import InvalidInput, ModelNotFound, TenutoError
-from tenuto.core.run import Input, OnDisconnect, Reason, Run
+from tenuto.core.run import OnDisconnect, Reason, Run
 from tenuto.core.value import ComparisonId, StreamId, Value
 from tenuto.engine.inbox import Draft
 from tenuto.ports.store import Once
 
 
 class PanesPrompt(Value, forbid_unknown_fields=True):
-    input: Input | None = None
+    input: PromptInput | None = None
     """None: the last prompt of each again, in place of its answer."""
     panes: Annotated[tuple[int, ...], Meta(min_length=1, max_length=8)] | None = None
     """Indexes; None: every pane that is still open."""

@@ -7,12 +7,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import Endpoint, ModelName, Streams
+from tenuto.api.endpoint import Endpoint, ModelName, PromptInput, Streams
 from tenuto.api.parameter import AFTER, CURSOR, LIMIT, Parameter
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.editing import QueueEdit
-from tenuto.core.run import Input, Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
+from tenuto.core.run import Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.inbox import Draft
 from tenuto.ports.store import RunPage, RunQuery
@@ -23,7 +23,7 @@ STATUS: Parameter[RunStatus | None] = Parameter(
 
 
 class PromptBody(Value, forbid_unknown_fields=True):
-    input: Input
+    input: PromptInput
     model: ModelName | None = None
     mode: Literal["agent", "chat"] | None = None
     """None: `agent`; in a pane of a comparison, its mode."""
@@ -32,7 +32,7 @@ class PromptBody(Value, forbid_unknown_fields=True):
 
 
 class QueuedChange(Value, forbid_unknown_fields=True):
-    input: Input | None = None
+    input: PromptInput | None = None
     position: Annotated[int, Meta(ge=0)] | None = None
     when_busy: Literal["steer"] | None = None
 

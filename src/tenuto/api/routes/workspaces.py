@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import Endpoint, Streams
+from tenuto.api.endpoint import Endpoint, SaysSomething, Streams
 from tenuto.api.parameter import AFTER
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
@@ -18,16 +18,17 @@ from tenuto.core.session import Workspace
 from tenuto.core.value import Value, WorkspaceId
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Folder = Annotated[SaysSomething, Meta(max_length=4096)]
 
 
 class NewWorkspace(Value, forbid_unknown_fields=True):
     name: Name
-    path: str
+    path: Folder
 
 
 class WorkspaceChange(Value, forbid_unknown_fields=True):
     name: Name | None = None
-    path: str | None = None
+    path: Folder | None = None
 
 
 class WorkspaceList(Value):
