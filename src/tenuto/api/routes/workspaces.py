@@ -82,6 +82,8 @@ async def _folder(given: str) -> str:
     def resolve() -> str | None:
         try:
             path = Path(given).expanduser().resolve(strict=True)
+            # A link may lead to a name that no text can hold.
+            str(path).encode()
         except (OSError, RuntimeError, ValueError):
             return None
         return str(path) if path.is_dir() else None
