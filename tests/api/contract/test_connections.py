@@ -129,6 +129,18 @@ async def test_a_silent_stream_has_all_the_time_in_the_world(house: House, sessi
             await line.reader.readuntil(b"Still there?")
 
 
+async def test_a_slow_reader_gets_all_of_a_large_answer(house: House) -> None:
+    form = b'--B\r\nContent-Disposition: form-data; name="file"; filename="large"\r\n\r\n'
+    form += b"x" * 8_000_000 + b"\r\n--B--\r\n"
+    kind = {"Content-Type": "multipart/form-data; boundary=B"}
+    info = (await house.api.send("POST", "/api/files", form, headers=kind)).body
+    async with Line(house.server.port) as line:
+        await line.send(head(house, f"/api/files/{info['id']}"))
+        # The next head is overdue before this answer is read.
+        await asyncio.sleep(2 * HEAD_SECONDS)
+        assert (await line.rest()).count(b"x" * 1000) == 8000
+
+
 WITHOUT_END = {
     "address": (b"GET /", b"a" * 1000),
     "one header": (b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ", b"a" * 1000),
