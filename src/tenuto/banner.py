@@ -1,10 +1,10 @@
 """What the server says when it is ready."""
 
-import ipaddress
 from urllib.parse import quote
 
 from tenuto import __version__
-from tenuto.config import Secret, Settings
+from tenuto.config import TOKEN_FILE, Secret, Settings
+from tenuto.core.host import is_loopback
 
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 """An address that means all of them, and one that a browser can open."""
@@ -16,10 +16,14 @@ def base_url(host: str, port: int) -> str:
     return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
 
 
-def banner(settings: Settings, url: str, token: Secret) -> str:
-    """A few lines: where to go, where the data is, who answers, and what to be careful of."""
+def banner(settings: Settings, url: str, token: Secret | None) -> str:
+    """A few lines: where to go, where the data is, who answers, and what to be careful of.
+
+    Without the token it says where that is: what is not read by a person may be kept by a journal.
+    """
     lines = [
-        f"Tenuto {__version__} is ready: {url}/login?token={quote(token.reveal(), safe='')}",
+        f"Tenuto {__version__} is ready: {url}{_way_in(token)}",
+        *([] if token else [f"Token: {_kept(settings)}"]),
         f"Data folder: {settings.data}",
         f"Models: {_models(settings)}",
     ]
@@ -32,14 +36,14 @@ def banner(settings: Settings, url: str, token: Secret) -> str:
     return "\n".join(lines)
 
 
-def is_loopback(host: str) -> bool:
-    """True if only this machine can reach that address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _way_in(token: Secret | None) -> str:
+    return f"/login?token={quote(token.reveal(), safe='')}" if token else ""
+
+
+def _kept(settings: Settings) -> str:
+    if settings.token is None:
+        return f"in {settings.data / TOKEN_FILE}"
+    return f"the one of {settings.fixed.get('token', 'the settings')}"
 
 
 def _models(settings: Settings) -> str:

@@ -20,7 +20,9 @@ from tenuto.agent.titles import TitleMaker
 from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.api import sse
 from tenuto.api.app import build_app
-from tenuto.api.gate import Door
+from tenuto.api.connection import ConnectionLimits
+from tenuto.api.door import Door
+from tenuto.api.guesses import Guesses
 from tenuto.api.metrics import Metrics
 from tenuto.api.server import Stopping, bind, run_server
 from tenuto.api.services import BodyLimits, Services
@@ -132,13 +134,16 @@ async def _serve(settings: Settings, token: Secret, mask: logs.Mask, points: Poi
             parts = build(settings, store, models, steward, switchboard, points=points)
             await _ensure_default_workspace(settings, store)
             await parts.engine.start()
-            url = base_url(settings.host, listening.getsockname()[1])
             door = Door(
                 token=token.reveal(),
                 host=settings.host,
+                port=listening.getsockname()[1],
                 allowed_hosts=settings.allowed_hosts,
                 allowed_origins=settings.allowed_origins,
             )
+
+            url = base_url(door.host, door.port)
+            guesses = Guesses(most_per_minute=settings.limits.wrong_tokens)
 
             async def until() -> None:
                 await stopping.asked()
@@ -146,11 +151,12 @@ async def _serve(settings: Settings, token: Secret, mask: logs.Mask, points: Poi
 
             def ready() -> None:
                 _settle_memory()
-                click.echo(banner(settings, url, token))
+                click.echo(banner(settings, url, token if sys.stdout.isatty() else None))
 
             await run_server(
-                build_app(parts.services, door, points=points),
+                build_app(parts.services, door, guesses, points=points),
                 listening,
+                limits=_connection_limits(settings),
                 on_ready=ready,
                 until=until,
             )
@@ -232,6 +238,14 @@ def _janitor(settings: Settings, store: Store, clock: SystemClock, points: Point
 def _body_limits(settings: Settings) -> BodyLimits:
     limits = settings.limits
     return BodyLimits(max_body_bytes=limits.max_body_bytes, max_file_bytes=limits.max_file_bytes)
+
+
+def _connection_limits(settings: Settings) -> ConnectionLimits:
+    return ConnectionLimits(
+        head_seconds=settings.limits.head_seconds,
+        body_seconds=settings.limits.body_seconds,
+        unknown_connections=settings.limits.unknown_connections,
+    )
 
 
 def _steward(settings: Settings, models: Catalogue, mask: logs.Mask, points: Points) -> Steward:

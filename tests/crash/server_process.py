@@ -49,8 +49,8 @@ def prepare() -> None:
     checkpointer.RESTART_PAGES = RESTART_PAGES
     be_odd()
     # Nobody here looks at the page or at the description of the API.
-    described = document(routes.ALL)
-    vars(app)["document"] = lambda endpoints: described
+    described = document(routes.ALL, cookie="tenuto")
+    vars(app)["document"] = lambda endpoints, *, cookie: described
     app.BUILT_PAGE = Path(os.devnull)
     for endpoint in routes.ALL:
         compile_path(endpoint.path)

@@ -17,6 +17,16 @@ def test_it_gives_the_address_to_open_and_the_data_folder() -> None:
     assert "Data folder: /srv/tenuto" in others
 
 
+def test_what_no_person_reads_shows_no_token_but_where_it_is() -> None:
+    made = banner(Settings(data=DATA), "http://127.0.0.1:8383", None)
+    assert made.splitlines()[0].endswith("is ready: http://127.0.0.1:8383")
+    assert "Token: in /srv/tenuto/token" in made.splitlines()
+    given = Settings(data=DATA, token=Secret("hush"), fixed={"token": "TENUTO_TOKEN"})
+    told = banner(given, "http://127.0.0.1:8383", None)
+    assert "Token: the one of TENUTO_TOKEN" in told.splitlines()
+    assert "hush" not in told
+
+
 def test_it_says_who_answers() -> None:
     lab = ProviderSettings(name="lab", kind=ProviderKind.OPENAI, base_url="http://x")
     told = [

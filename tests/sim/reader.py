@@ -151,7 +151,7 @@ def viewing(node: Node, cursor: str | None) -> Viewing:
     call = SimpleNamespace(
         to=SimpleNamespace(store=node.store, engine=node.engine),
         request=SimpleNamespace(headers={} if cursor is None else {"last-event-id": cursor}),
-        query=lambda name: None,
+        ask=lambda parameter: parameter.usual,
     )
     return Viewing(cast("Call", call))
 

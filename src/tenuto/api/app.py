@@ -1,10 +1,11 @@
 """The ASGI application: every route behind one gate, every error answered in one place."""
 
 import logging
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route, Router
 from starlette.staticfiles import StaticFiles
@@ -12,9 +13,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tenuto.api import routes
 from tenuto.api.call import Call
+from tenuto.api.door import Door
 from tenuto.api.endpoint import Endpoint
 from tenuto.api.errors import answer_to, problem
-from tenuto.api.gate import Door, Gate
+from tenuto.api.gate import Gate
+from tenuto.api.guesses import Guesses
 from tenuto.api.login import Login
 from tenuto.api.metrics import Metrics
 from tenuto.api.openapi import document
@@ -32,10 +35,13 @@ SAFE_HEADERS = [
     # Not no-referrer: browsers then send the login form with `Origin: null`, which is foreign.
     (b"referrer-policy", b"same-origin"),
 ]
+NOT_KEPT = (b"cache-control", b"no-store")
 
 
-def build_app(services: Services, door: Door, *, points: Points = NOWHERE) -> ASGIApp:
-    api = document(routes.ALL)
+def build_app(
+    services: Services, door: Door, guesses: Guesses, *, points: Points = NOWHERE
+) -> ASGIApp:
+    api = document(routes.ALL, cookie=door.cookie_name)
     described = msgspec.json.encode(api)
 
     async def openapi(request: Request) -> Response:
@@ -47,8 +53,8 @@ def build_app(services: Services, door: Door, *, points: Points = NOWHERE) -> AS
     page = Page(BUILT_PAGE)
     router = Router(
         [
-            *(_route(endpoint, services, points) for endpoint in routes.ALL),
-            Route("/login", Login(door).__call__, methods=["GET", "POST", "DELETE"]),
+            *_routes(services, points),
+            Route("/login", Login(door, guesses).__call__, methods=["GET", "POST", "DELETE"]),
             Route("/openapi.json", openapi),
             Route("/docs", docs),
             *page.routes(),
@@ -57,16 +63,28 @@ def build_app(services: Services, door: Door, *, points: Points = NOWHERE) -> AS
         redirect_slashes=False,
         default=_nothing_here,
     )
-    return Outside(Gate(router, door, open_paths=page.open_paths()), services.metrics)
+    gate = Gate(router, door, guesses, open_paths=page.open_paths())
+    return Outside(gate, services.metrics)
 
 
-def _route(endpoint: Endpoint, services: Services, points: Points) -> Route:
-    return Route(
-        endpoint.path,
-        _Answering(endpoint, services, points),
-        methods=[endpoint.method],
-        name=endpoint.summary,
-    )
+def _routes(services: Services, points: Points) -> list[Route]:
+    """One for each path, in order: so a method that it does not have is told those that it has."""
+    by_path: dict[str, dict[str, _Answering]] = {}
+    for endpoint in routes.ALL:
+        answering = _Answering(endpoint, services, points)
+        by_path.setdefault(endpoint.path, {})[endpoint.method] = answering
+    return [Route(path, _Resource(calls), methods=list(calls)) for path, calls in by_path.items()]
+
+
+class _Resource:
+    """All calls of one path."""
+
+    def __init__(self, calls: Mapping[str, "_Answering"]) -> None:
+        self._calls = calls
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = "GET" if scope["method"] == "HEAD" else scope["method"]
+        await self._calls[method](scope, receive, send)
 
 
 class _Answering:
@@ -82,6 +100,8 @@ class _Answering:
         call = Call(Request(scope, receive), self._services)
         try:
             response = await self._handler(call)
+        except ClientDisconnect:
+            raise
         except Exception as error:  # noqa: BLE001 - answered and, if it is ours, logged there
             response = answer_to(error)
         if self._points.armed:
@@ -130,16 +150,25 @@ class Outside:
             if message["type"] == "http.response.start":
                 started = True
                 self._metrics.answered(message["status"])
-                message["headers"] = [*message.get("headers", []), *SAFE_HEADERS]
+                message["headers"] = _made_safe(message.get("headers", []))
             await send(message)
 
         try:
             await self._app(scope, receive, sending)
+        except ClientDisconnect:
+            # It hung up in the middle of what it asked: nobody is there to be answered.
+            return
         except Exception as error:
             if started:
                 log.exception("an answer broke off")
                 raise
             await answer_to(error)(scope, receive, sending)
+
+
+def _made_safe(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """What does not say for how long it may be kept is not to be kept."""
+    kept = any(name == b"cache-control" for name, _ in headers)
+    return [*headers, *SAFE_HEADERS, *([] if kept else [NOT_KEPT])]
 
 
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:

@@ -5,12 +5,12 @@ from typing import Any, TypeVar
 
 import msgspec
 from starlette.datastructures import UploadFile
-from starlette.exceptions import HTTPException
-from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from tenuto.api.errors import Unreadable
+from tenuto.api.form import MULTIPART, FormBounds, read_form
+from tenuto.api.parameter import Parameter
 from tenuto.api.services import Services
 from tenuto.core.error import InvalidInput, PayloadTooLarge
 from tenuto.core.value import SessionId
@@ -20,7 +20,6 @@ T = TypeVar("T")
 
 MULTIPART_OVERHEAD = 64 * 1024
 LONGEST_KEY = 255
-MOST_ROWS = 200
 NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -37,23 +36,13 @@ class Call:
     def session_id(self) -> SessionId:
         return SessionId(self.path("id"))
 
-    def query(self, name: str) -> str | None:
-        return self.request.query_params.get(name)
+    def ask(self, parameter: Parameter[T]) -> T:
+        """What the query says of this. Raises InvalidInput."""
+        return parameter.read(self.request.query_params.get(parameter.name))
 
-    def limit(self) -> int:
-        """How many rows a listing should give."""
-        given = self.query("limit")
-        if given is None:
-            return 50
-        if not given.isdecimal() or len(given) > 3 or not 1 <= int(given) <= MOST_ROWS:
-            raise InvalidInput(f"limit must be a number from 1 to {MOST_ROWS}")
-        return int(given)
-
-    def flag(self, name: str) -> bool:
-        given = (self.query(name) or "false").lower()
-        if given not in ("true", "false", "1", "0"):
-            raise InvalidInput(f"{name} must be true or false")
-        return given in ("true", "1")
+    def ask_all(self, parameter: Parameter[T]) -> list[T]:
+        """All that the query says of this, in its order."""
+        return [parameter.read(one) for one in self.request.query_params.getlist(parameter.name)]
 
     def wants_events(self) -> bool:
         return "text/event-stream" in self.request.headers.get("accept", "")
@@ -73,21 +62,24 @@ class Call:
     async def upload(self) -> tuple[str, str, bytes]:
         """The file of a multipart form: name, media type, content."""
         limit = self.to.limits.max_file_bytes
-        length = self.request.headers.get("content-length", "")
-        if length.isdecimal() and int(length) > limit + MULTIPART_OVERHEAD:
-            raise PayloadTooLarge(f"a file may have at most {limit} bytes")
-        try:
-            async with self.request.form(max_files=1, max_part_size=limit) as form:
-                files = [item for item in form.values() if isinstance(item, UploadFile)]
-                if not files:
-                    raise InvalidInput("send one file as multipart/form-data")
-                content = await files[0].read(limit + 1)
-                name = files[0].filename or "file"
-                media_type = files[0].content_type or "application/octet-stream"
-        except (MultiPartException, HTTPException) as error:
-            raise InvalidInput(f"the form cannot be read: {error}") from None
+        too_large = f"a file may have at most {limit} bytes"
+        bounds = FormBounds(
+            max_bytes=limit + MULTIPART_OVERHEAD,
+            max_fields=0,
+            max_field_bytes=0,
+            max_files=1,
+            kinds=(MULTIPART,),
+            too_large=too_large,
+        )
+        async with read_form(self.request, bounds) as form:
+            files = [item for item in form.values() if isinstance(item, UploadFile)]
+            if not files:
+                raise InvalidInput("send one file as multipart/form-data")
+            content = await files[0].read(limit + 1)
+            name = files[0].filename or "file"
+            media_type = files[0].content_type or "application/octet-stream"
         if len(content) > limit:
-            raise PayloadTooLarge(f"a file may have at most {limit} bytes")
+            raise PayloadTooLarge(too_large)
         return name, media_type, content
 
     async def once(self, *, of: bytes | None = None) -> Once | None:

@@ -1,6 +1,7 @@
 """The one place that knows which error is which HTTP status."""
 
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
 
 import msgspec
@@ -60,12 +61,16 @@ def answer_to(error: Exception) -> Response:
         if status != HTTPStatus.INTERNAL_SERVER_ERROR:
             return problem(error.code, str(error), status=status)
     if isinstance(error, HTTPException) and error.status_code < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return problem("not_found", "there is no such call", status=error.status_code)
+        return problem(
+            "not_found", "there is no such call", status=error.status_code, headers=error.headers
+        )
     log.error("a request failed", exc_info=error)
     return problem("internal", "The server made a mistake. Its log says more.")
 
 
-def problem(code: str, detail: str, *, status: int | None = None) -> Response:
+def problem(
+    code: str, detail: str, *, status: int | None = None, headers: Mapping[str, str] | None = None
+) -> Response:
     status = status or STATUS[code]
     body = Problem(
         type="about:blank",
@@ -74,9 +79,9 @@ def problem(code: str, detail: str, *, status: int | None = None) -> Response:
         code=code,
         detail=detail,
     )
-    headers = {"Retry-After": RETRY_AFTER[code]} if code in RETRY_AFTER else {}
+    sent = dict(headers or {})
+    if code in RETRY_AFTER:
+        sent["Retry-After"] = RETRY_AFTER[code]
     if status == HTTPStatus.UNAUTHORIZED:
-        headers["WWW-Authenticate"] = "Bearer"
-    return Response(
-        msgspec.json.encode(body), status, headers, media_type="application/problem+json"
-    )
+        sent["WWW-Authenticate"] = "Bearer"
+    return Response(msgspec.json.encode(body), status, sent, media_type="application/problem+json")

@@ -1,61 +1,32 @@
 """The gate: who may come in, and from where. Everything passes it before any route."""
 
-import hashlib
-import hmac
-import ipaddress
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import urlsplit
-
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tenuto.api.errors import problem
+from tenuto.api.door import Door, Shown, bearer
+from tenuto.api.errors import Unreadable, answer_to
+from tenuto.api.guesses import Guesses
 from tenuto.api.page import is_page
-from tenuto.core.value import Value
+from tenuto.core.error import Forbidden, RateLimited, Unauthorized
 
-COOKIE = "tenuto"
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/login"})
 OPEN_PREFIX = "/static/"
-CORS_HEADERS = b"authorization, content-type, idempotency-key, last-event-id"
-
-
-class Door(Value):
-    """What the gate goes by."""
-
-    token: str
-    host: str
-    allowed_hosts: tuple[str, ...] = ()
-    allowed_origins: tuple[str, ...] = ()
-
-    def cookie(self) -> str:
-        """What a browser shows instead of the token, so that the token is not kept there."""
-        return hmac.new(self.token.encode(), b"login cookie", hashlib.sha256).hexdigest()
-
-    def knows_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(), self.token.encode())
-
-    def knows_host(self, given: str) -> bool:
-        """Names are refused unless known: a foreign name may have been made to point at us."""
-        host = (urlsplit(f"//{given}").hostname or "").lower().rstrip(".")
-        if host == "localhost" or host in {name.lower() for name in self.allowed_hosts}:
-            return True
-        address = _address(host)
-        if address is None:
-            return host == self.host.lower()
-        return address.is_loopback or not _is_loopback(self.host)
-
-    def knows_origin(self, origin: str, host: str) -> bool:
-        parts = urlsplit(origin)
-        same = parts.scheme in ("http", "https") and parts.netloc.lower() == host.lower()
-        return same or origin in self.allowed_origins
+OWN_SITE = ("same-origin", "none")
+TOO_MANY = "too many wrong tokens; wait a minute"
 
 
 class Gate:
     def __init__(
-        self, app: ASGIApp, door: Door, *, open_paths: frozenset[str] = frozenset()
+        self,
+        app: ASGIApp,
+        door: Door,
+        guesses: Guesses,
+        *,
+        open_paths: frozenset[str] = frozenset(),
     ) -> None:
         self._app = app
         self._door = door
+        self._guesses = guesses
         self._open_paths = OPEN_PATHS | open_paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,48 +34,70 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        host, origin = headers.get("host", ""), headers.get("origin")
         try:
-            known = self._door.knows_host(host)
-            welcome = origin is None or self._door.knows_origin(origin, host)
-        except ValueError:
-            known = welcome = False
-        if not known:
-            await problem("forbidden", f"this server is not {host!r}")(scope, receive, send)
+            self._check_where_from(headers)
+        except (Forbidden, Unreadable) as error:
+            await answer_to(error)(scope, receive, send)
             return
-        if not welcome:
-            await problem("forbidden", f"the origin {origin!r} is foreign")(scope, receive, send)
-            return
+        origin = headers.get("origin")
         if origin in self._door.allowed_origins:
             send = _with_cors(send, origin)
             if scope["method"] == "OPTIONS":
                 await send({"type": "http.response.start", "status": 204, "headers": []})
                 await send({"type": "http.response.body", "body": b""})
                 return
-        if not self._is_open(scope["path"]) and not self._is_allowed(headers):
-            detail = "show the token as `Authorization: Bearer TOKEN`, or log in at /login"
-            await problem("unauthorized", detail)(scope, receive, send)
+        shown = self._door.knows(headers)
+        try:
+            self._check_who(scope, headers, shown)
+        except (Forbidden, Unauthorized, RateLimited) as error:
+            await answer_to(error)(scope, receive, send)
             return
-        scope.setdefault("state", {})["known"] = self._is_allowed(headers)
+        state = scope.setdefault("state", {})
+        state["known"] = shown is not None
+        if shown and "on_known" in state:
+            state["on_known"]()
         await self._app(scope, receive, send)
+
+    def _check_where_from(self, headers: Headers) -> None:
+        hosts, origin = headers.getlist("host"), headers.get("origin")
+        if len(hosts) > 1:
+            raise Unreadable("a request has one Host")
+        host = hosts[0] if hosts else ""
+        if not self._door.knows_host(host):
+            raise Forbidden(f"this server is not {host!r}")
+        try:
+            foreign = origin is not None and not self._door.knows_origin(origin, host)
+        except ValueError:
+            foreign = True
+        if foreign:
+            raise Forbidden(f"the origin {origin!r} is foreign")
+
+    def _check_who(self, scope: Scope, headers: Headers, shown: Shown | None) -> None:
+        if self._is_open(scope["path"]):
+            return
+        if shown is None:
+            if bearer(headers) is not None and self._guesses.wrong(scope):
+                raise RateLimited(TOO_MANY)
+            raise Unauthorized(
+                "show the token as `Authorization: Bearer TOKEN`, or log in at /login"
+            )
+        if shown is Shown.COOKIE and scope["method"] == "POST" and _is_doubtful(headers):
+            raise Forbidden("with a cookie, send JSON, or `Origin` as browsers do")
 
     def _is_open(self, path: str) -> bool:
         return path in self._open_paths or path.startswith(OPEN_PREFIX) or is_page(path)
 
-    def _is_allowed(self, headers: Headers) -> bool:
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and self._door.knows_token(given.strip()):
-            return True
-        cookie = _cookie(headers.get("cookie", ""))
-        return hmac.compare_digest(cookie.encode(), self._door.cookie().encode())
 
+def _is_doubtful(headers: Headers) -> bool:
+    """Whether a page of another site could have made a browser send this POST with our cookie.
 
-def _cookie(header: str) -> str:
-    try:
-        morsel = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return ""
-    return morsel.value if morsel else ""
+    For other methods a browser asks first, with an `Origin`.
+    """
+    site = headers.get("sec-fetch-site")
+    if "origin" in headers or site in OWN_SITE:
+        return False
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return site is not None or kind != "application/json"
 
 
 def _with_cors(send: Send, origin: str) -> Send:
@@ -126,15 +119,3 @@ def _with_cors(send: Send, origin: str) -> Send:
         await send(message)
 
     return sending
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(host)
-    except ValueError:
-        return None
-
-
-def _is_loopback(host: str) -> bool:
-    address = _address(host)
-    return host == "localhost" if address is None else address.is_loopback

@@ -1,20 +1,21 @@
 """Logging in: the token once, a cookie from then on."""
 
-import time
-from collections import deque
 from collections.abc import Mapping
 from html import escape
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from tenuto.api.errors import answer_to
-from tenuto.api.gate import COOKIE, Door
+from tenuto.api.door import Door
+from tenuto.api.form import FormBounds, read_form
+from tenuto.api.gate import TOO_MANY
+from tenuto.api.guesses import Guesses
 from tenuto.api.page import hidden_field, own_path
 from tenuto.core.error import RateLimited
 
 YEAR_SECONDS = 365 * 24 * 3600
-WRONG_PER_MINUTE = 30
+FORM_BOUNDS = FormBounds(max_bytes=16 * 1024, max_fields=4, max_field_bytes=8 * 1024)
+"""Anyone may send this one: a token and the way back, and no more."""
 CSP = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
 FORM = """<!doctype html><html lang="en"><meta charset="utf-8">
 <meta name="viewport" content="width=device-width"><title>Tenuto</title>
@@ -29,41 +30,40 @@ file <code>token</code> of its data folder.</p></html>"""
 
 
 class Login:
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: Door, guesses: Guesses) -> None:
         self._door = door
-        # Bounded: a guesser's older tries are forgotten, never the newest.
-        self._wrong: deque[float] = deque(maxlen=WRONG_PER_MINUTE)
+        self._guesses = guesses
 
     async def __call__(self, request: Request) -> Response:
         if request.method == "DELETE":
             return self._logged_out()
         if request.method == "POST":
-            asked: Mapping[str, object] = await request.form(max_files=0, max_part_size=4096)
+            async with read_form(request, FORM_BOUNDS) as form:
+                asked: Mapping[str, object] = form
         else:
             asked = request.query_params
         given, then = str(asked.get("token", "")), own_path(str(asked.get("next", "")))
         if not given:
             return self._form("", then, 200)
-        if self._is_guessing():
-            return answer_to(RateLimited("too many wrong tokens; wait a minute"))
         if not self._door.knows_token(given):
-            self._wrong.append(time.monotonic())
+            if self._guesses.wrong(request.scope):
+                raise RateLimited(TOO_MANY)
             return self._form("That is not the token.", then, 401)
         response = RedirectResponse(then, status_code=303)
         response.set_cookie(
-            COOKIE, self._door.cookie(), max_age=YEAR_SECONDS, httponly=True, samesite="lax"
+            self._door.cookie_name,
+            self._door.cookie(),
+            max_age=YEAR_SECONDS,
+            httponly=True,
+            samesite="lax",
         )
         return response
 
     def _logged_out(self) -> Response:
         """The cookie is out of a script's reach: we take it back."""
         response = Response(status_code=204)
-        response.delete_cookie(COOKIE, httponly=True, samesite="lax")
+        response.delete_cookie(self._door.cookie_name, httponly=True, samesite="lax")
         return response
-
-    def _is_guessing(self) -> bool:
-        full = len(self._wrong) == WRONG_PER_MINUTE
-        return full and time.monotonic() - self._wrong[0] < 60
 
     def _form(self, note: str, then: str, status: int) -> Response:
         headers = {"Content-Security-Policy": CSP, "Cache-Control": "no-store"}

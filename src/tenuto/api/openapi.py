@@ -7,35 +7,41 @@ from typing import Any
 import msgspec
 
 from tenuto import __version__
-from tenuto.api.endpoint import EVENTS, Endpoint
-from tenuto.api.errors import STATUS, Problem
+from tenuto.api.call import LONGEST_KEY
+from tenuto.api.endpoint import EVENTS, Access, Endpoint, Streams
+from tenuto.api.errors import RETRY_AFTER, STATUS, Problem
+from tenuto.api.form import MULTIPART
 from tenuto.core.event import Event
 
-OF_EVERY_CALL = ("unauthorized", "forbidden", "internal", "storage_unavailable")
+OF_EVERY_CALL = ("forbidden", "internal")
+OF_A_KNOWN_CALLER = ("unauthorized", "rate_limited", "storage_unavailable")
 REF = "#/components/schemas/{name}"
-MEANING = {
-    "after": "The last `seq` seen, or `now` for a snapshot first.",
-    "before": "Only messages before this one.",
-    "days": "How many days, today included, 1 to 366; 30 if not given.",
-    "format": "`markdown` (if not given) or `json`.",
-    "limit": "How many rows, 1 to 200.",
-    "cursor": "`next` of the page before.",
-    "q": "Words to look for.",
-    "archived": "`true` for archived sessions only.",
-    "messages": "How many messages a snapshot may have, 1 to 1000.",
-    "session": "`ID:CURSOR` of a session, any number of times; the cursor is as `after`.",
-    "status": "Only runs with this status.",
-    "workspace": "Only of this workspace.",
+UPLOAD = {
+    "type": "object",
+    "properties": {"file": {"type": "string", "format": "binary"}},
+    "required": ["file"],
+    "additionalProperties": False,
 }
+UNREADABLE = {
+    "400": "invalid_input: this is not HTTP, or the body is not JSON",
+    "431": "invalid_input: the head is too large",
+}
+IN_PATHS = {
+    "id": {"type": "string", "minLength": 1},
+    "name": {"type": "string", "pattern": "^[a-z0-9_-]{1,32}$"},
+}
+PROBLEM = "application/problem+json"
+
+Json = dict[str, Any]
 
 
-def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    kinds = [k for e in endpoints for k in (e.takes, e.gives) if _has_schema(k)]
+def document(endpoints: Sequence[Endpoint], *, cookie: str) -> Json:
+    kinds = [k for e in endpoints for k in (e.takes, e.gives) if k not in (None, bytes)]
     unique = list({str(kind): kind for kind in [*kinds, Problem, Event]}.values())
     schemas, components = msgspec.json.schema_components(unique, ref_template=REF)
     by_kind = {str(kind): schema for kind, schema in zip(unique, schemas, strict=True)}
     components["Event"] = by_kind[str(Event)]
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, Json] = {}
     for endpoint in endpoints:
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _call(endpoint, by_kind)
     return {
@@ -51,93 +57,97 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
             "schemas": components,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
-                "cookie": {"type": "apiKey", "in": "cookie", "name": "tenuto"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": cookie},
             },
         },
     }
 
 
-def _call(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
-    call: dict[str, Any] = {
+def _call(endpoint: Endpoint, schemas: Json) -> Json:
+    call: Json = {
         "operationId": f"{endpoint.handler.__module__.rsplit('.', 1)[-1]}_{endpoint.handler.__name__}",
         "tags": [endpoint.tag],
         "summary": endpoint.summary,
         "parameters": _parameters(endpoint),
-        "responses": _answers(endpoint, schemas),
+        "responses": _good(endpoint, schemas) | _bad(endpoint, schemas),
     }
+    if endpoint.access is Access.ANYONE:
+        call["security"] = []
     if endpoint.takes is bytes:
-        form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}}
-        call["requestBody"] = {"content": {"multipart/form-data": {"schema": form}}}
+        call["requestBody"] = {"required": True, "content": {MULTIPART: {"schema": UPLOAD}}}
     elif endpoint.takes is not None:
-        content = {"application/json": {"schema": schemas[str(endpoint.takes)]}}
-        call["requestBody"] = {"content": content}
+        call["requestBody"] = {
+            "required": any(field.required for field in msgspec.structs.fields(endpoint.takes)),
+            "content": {"application/json": {"schema": schemas[str(endpoint.takes)]}},
+        }
     return call
 
 
-def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    text = {"type": "string"}
-    found = [
-        {"name": name, "in": "path", "required": True, "schema": text}
-        for name in re.findall(r"{(\w+)}", endpoint.path)
+def _parameters(endpoint: Endpoint) -> list[Json]:
+    names = re.findall(r"{(\w+)}", endpoint.path)
+    found: list[Json] = [
+        {"name": name, "in": "path", "required": True, "schema": IN_PATHS[name]} for name in names
     ]
-    found += [
-        {"name": name, "in": "query", "schema": text, "description": _meaning(endpoint, name)}
-        for name in endpoint.query
-    ]
-    if "after" in endpoint.query:
-        found.append(
-            {
-                "name": "Last-Event-ID",
-                "in": "header",
-                "schema": text,
-                "description": "As `after`; it wins over it.",
-            }
-        )
-    if "idempotency_mismatch" in endpoint.codes:
-        found.append(
-            {
-                "name": "Idempotency-Key",
-                "in": "header",
-                "schema": text,
-                "description": "The same key and body give the first answer again, for a day.",
-            }
-        )
+    found += [parameter.described() for parameter in endpoint.query]
+    if any(parameter.name == "after" for parameter in endpoint.query):
+        meaning = "As `after`; it wins over it."
+        found.append(_header("Last-Event-ID", {"type": "string"}, meaning))
+    if _is_keyed(endpoint):
+        meaning = "The same key and body give the first answer again, for a day."
+        schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY}
+        found.append(_header("Idempotency-Key", schema, meaning))
     return found
 
 
-def _meaning(endpoint: Endpoint, name: str) -> str:
-    many = endpoint.gives == EVENTS and name == "workspace"
-    return "The same for workspaces." if many else MEANING[name]
+def _header(name: str, schema: Json, meaning: str) -> Json:
+    return {"name": name, "in": "header", "schema": schema, "description": meaning}
 
 
-def _answers(endpoint: Endpoint, schemas: dict[str, Any]) -> dict[str, Any]:
-    good: dict[str, Any] = {"description": "Done"}
-    if endpoint.gives == EVENTS:
-        good["content"] = {EVENTS: {"schema": {"type": "string"}}}
-    elif endpoint.gives is str:
-        good["content"] = {"text/plain": {"schema": {"type": "string"}}}
-    elif endpoint.gives is bytes:
-        good["content"] = {"application/octet-stream": {}}
-    elif endpoint.gives is not None:
-        good["content"] = {"application/json": {"schema": schemas[str(endpoint.gives)]}}
-    answers: dict[str, Any] = {str(endpoint.status): good}
-    if endpoint.path == "/api/sessions/{id}/runs" and endpoint.method == "POST":
-        stream = {EVENTS: {"schema": {"type": "string"}}}
-        answers["200"] = {"description": "The run's stream", "content": stream}
-    codes = [*endpoint.codes, *OF_EVERY_CALL]
-    if endpoint.takes is not None:
-        codes += ["invalid_input", "payload_too_large"]
-    if endpoint.query:
-        codes.append("invalid_input")
-    problem = {"application/problem+json": {"schema": schemas[str(Problem)]}}
+def _good(endpoint: Endpoint, schemas: Json) -> Json:
+    stream = {"description": "A stream of events", "content": {EVENTS: {}}}
+    if endpoint.streams is Streams.ALWAYS:
+        return {"200": stream}
+    good: Json = {"description": "Done"}
+    content: Json = {media: {} for media in endpoint.media}
+    if endpoint.gives not in (None, bytes):
+        content["application/json"] = {"schema": schemas[str(endpoint.gives)]}
+    if content:
+        good["content"] = content
+    if endpoint.located:
+        good["headers"] = {"Location": {"schema": {"type": "string"}, "required": True}}
+        stream["headers"] = good["headers"]
+    answers = {str(endpoint.status): good}
+    return answers if endpoint.streams is Streams.NEVER else {**answers, "200": stream}
+
+
+def _bad(endpoint: Endpoint, schemas: Json) -> Json:
+    content = {PROBLEM: {"schema": schemas[str(Problem)]}}
+    codes = _codes(endpoint)
+    answers: Json = {
+        status: {"description": why, "content": content} for status, why in UNREADABLE.items()
+    }
     for status in sorted({STATUS[code] for code in codes}):
-        named = ", ".join(sorted({code for code in codes if STATUS[code] == status}))
-        answers[str(status)] = {"description": named, "content": problem}
-    if endpoint.takes not in (None, bytes):
-        unreadable = "invalid_input: the body is not JSON"
-        answers["400"] = {"description": unreadable, "content": problem}
+        named = sorted(code for code in codes if STATUS[code] == status)
+        answers[str(status)] = {"description": ", ".join(named), "content": content}
+        if any(code in RETRY_AFTER for code in named):
+            wait = {"schema": {"type": "integer"}, "description": "Seconds to wait."}
+            answers[str(status)]["headers"] = {"Retry-After": wait}
     return answers
 
 
-def _has_schema(kind: Any) -> bool:
-    return kind is not None and kind not in (bytes, str) and kind != EVENTS
+def _codes(endpoint: Endpoint) -> set[str]:
+    """All that can go wrong with this call."""
+    codes = {*endpoint.codes, *OF_EVERY_CALL}
+    if endpoint.access is Access.TOKEN:
+        codes |= set(OF_A_KNOWN_CALLER)
+    if "{" in endpoint.path:
+        codes.add("not_found")
+    if endpoint.query or endpoint.takes is not None or _is_keyed(endpoint):
+        codes.add("invalid_input")
+    if endpoint.takes is not None or _is_keyed(endpoint):
+        codes.add("payload_too_large")
+    return codes
+
+
+def _is_keyed(endpoint: Endpoint) -> bool:
+    return "idempotency_mismatch" in endpoint.codes

@@ -2,15 +2,23 @@
 
 import asyncio
 import contextlib
+import functools
+import resource
 import signal
 import socket
 from collections.abc import Awaitable, Callable, Iterator
+from typing import cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from tenuto.api.connection import Connection, ConnectionLimits, Strangers
+
 CLOSE_SECONDS = 5
 BACKLOG = 2048
+MOST_DESCRIPTORS = 65_536
+"""Each viewer needs one. No more than this: programs that a tool starts inherit the limit, and some
+go through all of it."""
 
 
 class Server(uvicorn.Server):
@@ -68,13 +76,16 @@ async def run_server(
     app: ASGIApp,
     listening: socket.socket,
     *,
+    limits: ConnectionLimits,
     on_ready: Callable[[], None],
     until: Callable[[], Awaitable[None]],
 ) -> None:
     """Serve until `until` is over; it is called once the server answers."""
+    strangers = Strangers(most=limits.unknown_connections, descriptors=_more_descriptors())
+    protocol = functools.partial(Connection, limits=limits, strangers=strangers)
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=cast("type[asyncio.Protocol]", protocol),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -92,3 +103,14 @@ async def run_server(
     await until()
     server.should_exit = True
     await serving
+
+
+def _more_descriptors() -> int:
+    """Take as many as the system gives without being asked twice; how many there are now."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return MOST_DESCRIPTORS
+    wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return max(soft, wanted)

@@ -9,6 +9,7 @@ import anyio
 import msgspec
 from starlette.types import Receive, Scope, Send
 
+from tenuto.core.error import NotFound
 from tenuto.core.event import Stored
 from tenuto.engine.tailer import Batch, Push
 
@@ -65,7 +66,11 @@ class LiveAnswer(ABC):
             await self.pour(Pipe(send))
             tasks.cancel_scope.cancel()
         if self._left and self._on_left is not None:
-            await self._on_left()
+            try:
+                await self._on_left()
+            except* NotFound:
+                # Its session was deleted meanwhile, and with it all that could be stopped.
+                pass
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _watch(self, receive: Receive, scope: anyio.CancelScope) -> None:

@@ -3,6 +3,7 @@
 from functools import partial
 
 from tenuto.api.call import Call
+from tenuto.api.parameter import AFTER
 from tenuto.api.sse import Batches, snapshot_frame
 from tenuto.core.value import RunId, SessionId, StreamId, Value, WorkspaceId
 from tenuto.engine.tailer import Frame
@@ -30,7 +31,7 @@ class Viewing:
         self._store = call.to.store
         self._tailer = call.to.engine.tailer
         self._place = place or Place(
-            cursor=call.request.headers.get("last-event-id", call.query("after"))
+            cursor=call.request.headers.get("last-event-id", call.ask(AFTER))
         )
 
     async def session(self, session_id: SessionId) -> Batches:

@@ -15,10 +15,11 @@ from tenuto.config.settings import (
     Tools,
 )
 from tenuto.config.table import Setting, settings_table
-from tenuto.config.token import ensure_token
+from tenuto.config.token import TOKEN_FILE, ensure_token
 from tenuto.core.provider import ProviderKind
 
 __all__ = [
+    "TOKEN_FILE",
     "ConfigError",
     "Embedded",
     "Limits",

@@ -73,6 +73,18 @@ class Limits(Value):
     calls: Annotated[
         int, Meta(ge=1, le=1024, description="Tool calls that one answer of a model may make.")
     ] = 128
+    head_seconds: Annotated[
+        float, Meta(gt=0, description="How long a client may take for the head of a request.")
+    ] = 10
+    body_seconds: Annotated[
+        float, Meta(gt=0, description="How long a client may stay silent in the middle of a body.")
+    ] = 30
+    unknown_connections: Annotated[
+        int, Meta(ge=1, description="Connections without a token; a new one closes the oldest.")
+    ] = 256
+    wrong_tokens: Annotated[
+        int, Meta(ge=1, description="Wrong tokens in a minute until an address has to wait.")
+    ] = 30
     fold_deltas_days: Annotated[
         float,
         Meta(ge=0, description="After this many days a finished part's deltas become one event."),

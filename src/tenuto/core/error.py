@@ -19,8 +19,7 @@ TenutoError
 ├── Fenced                the writer no longer owns the run (never leaves the engine)
 ├── Outdated              what was looked at has changed (never leaves the engine)
 ├── StorageTrouble        the store cannot be written or read now
-├── Unstorable            what should be stored never can be (never leaves the engine)
-└── Internal
+└── Unstorable            what should be stored never can be (never leaves the engine)
 """
 
 
@@ -106,7 +105,3 @@ class StorageTrouble(TenutoError):
 
 class Unstorable(TenutoError):
     """The store refuses what it was given, and will refuse it again: a bug, not trouble."""
-
-
-class Internal(TenutoError):
-    """A bug. The caller learns nothing but that."""

@@ -10,6 +10,9 @@ from tenuto.core.error import InvalidInput
 from tenuto.core.run import Run
 from tenuto.core.session import Session
 
+MOST_DIGITS = 18
+"""So that it fits into what a database takes for a whole number."""
+
 _decoder = msgspec.json.Decoder(tuple[str, str])
 
 
@@ -33,7 +36,7 @@ def turn_cursor(last: Run) -> str:
 def turn(cursor: str) -> int:
     """The accept number that the last page of a session's runs ended with."""
     number, _ = place(cursor)
-    if not (number.isascii() and number.isdigit()):
+    if not (number.isascii() and number.isdigit() and len(number) <= MOST_DIGITS):
         raise InvalidInput("this cursor belongs to another list")
     return int(number)
 

@@ -121,8 +121,77 @@ async def test_the_description_is_sound(api: Api) -> None:
         for call in calls.values():
             given = {p["name"] for p in call["parameters"] if p["in"] == "path"}
             assert given == set(re.findall(r"{(\w+)}", path))
-            assert {"401", "403", "500"} <= call["responses"].keys()
+            assert {"400", "403", "431", "500"} <= call["responses"].keys()
             assert any(status.startswith("2") for status in call["responses"])
+
+
+async def test_only_these_need_no_token(api: Api) -> None:
+    document = await api.get_unchecked("/openapi.json")
+    assert document["security"]
+    calls = {(p, m): call for p, calls in document["paths"].items() for m, call in calls.items()}
+    assert {key for key, call in calls.items() if call.get("security") == []} == {
+        ("/healthz", "get"),
+        ("/readyz", "get"),
+    }
+    without = {key for key, call in calls.items() if "401" not in call["responses"]}
+    assert without == {("/healthz", "get"), ("/readyz", "get")}
+
+
+STREAMS = {
+    ("/api/sessions/{id}/events", "get"),
+    ("/api/runs/{id}/events", "get"),
+    ("/api/workspaces/{id}/events", "get"),
+    ("/api/events", "get"),
+    ("/api/sessions/{id}/runs", "post"),
+    ("/api/sessions/{id}/retry", "post"),
+    ("/api/sessions/{id}/edit", "post"),
+    ("/api/runs/{id}/continue", "post"),
+    ("/api/comparisons/{id}/runs", "post"),
+}
+
+
+async def test_every_stream_is_described(api: Api) -> None:
+    document = await api.get_unchecked("/openapi.json")
+    streaming = {
+        (path, method)
+        for path, calls in document["paths"].items()
+        for method, call in calls.items()
+        if "text/event-stream" in call["responses"].get("200", {}).get("content", {})
+    }
+    assert streaming == STREAMS
+
+
+async def test_parameters_have_types_and_ranges(api: Api) -> None:
+    document = await api.get_unchecked("/openapi.json")
+    given = {
+        p["name"]: p["schema"]
+        for path in ("/api/sessions", "/api/runs", "/api/usage", "/api/events")
+        for p in document["paths"][path]["get"]["parameters"]
+    }
+    assert given["limit"] == {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}
+    assert given["days"] == {"type": "integer", "minimum": 1, "maximum": 366, "default": 30}
+    assert given["archived"] == {"type": "boolean", "default": False}
+    assert "running" in given["status"]["enum"]
+    assert given["session"] == {"type": "array", "items": {"type": "string"}, "maxItems": 200}
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/api/sessions", {"GET", "HEAD", "POST"}),
+        ("/api/sessions/x", {"GET", "HEAD", "PATCH", "DELETE"}),
+        ("/api/settings", {"GET", "HEAD", "PATCH"}),
+        ("/api/providers/x", {"PUT", "DELETE"}),
+        ("/healthz", {"GET", "HEAD"}),
+    ],
+)
+async def test_a_method_that_is_not_there_is_told_which_are(
+    api: Api, path: str, allowed: set[str]
+) -> None:
+    for method in ("TRACE", "OPTIONS"):
+        answer = await api.call(method, path)
+        assert answer.status == 405
+        assert set(answer.headers["Allow"].split(", ")) == allowed
 
 
 async def test_what_creates_something_takes_a_key(api: Api) -> None:

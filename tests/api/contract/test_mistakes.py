@@ -1,5 +1,6 @@
 """A client's mistakes: each has its code, none of them is a 500, none of them stores anything."""
 
+import base64
 import json
 from typing import Any
 
@@ -211,6 +212,27 @@ async def test_pages_that_cannot_be_are_invalid(
 ) -> None:
     answer = await house.api.call("GET", path.format(id=session_id) + "?" + query)
     refused(answer, 422, "invalid_input")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        ["9223372036854775808", "b"],
+        ["9" * 5000, "b"],
+        ["-1", "b"],
+        ["\u0661", "b"],
+        ["", ""],
+        ["1\x00", "b"],
+    ],
+)
+async def test_a_cursor_that_was_tampered_with_is_invalid(
+    api: Api, session_id: str, place: list[str]
+) -> None:
+    cursor = base64.urlsafe_b64encode(json.dumps(place).encode()).decode()
+    answer = await api.call("GET", f"/api/sessions/{session_id}/runs?cursor={cursor}")
+    refused(answer, 422, "invalid_input")
+    for path in ("/api/runs", "/api/sessions", "/api/comparisons"):
+        assert (await api.call("GET", f"{path}?cursor={cursor}")).status in (200, 422)
 
 
 async def test_filters_that_mean_nothing_are_invalid(api: Api) -> None:

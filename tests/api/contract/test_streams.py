@@ -6,6 +6,7 @@ import pytest
 from tests.api.contract.house import House, Json
 from tests.support.fold import check_idle_log, fold, fold_frames, read_log
 from tests.support.raw import RawFrame
+from tests.support.watch import until
 
 pytestmark = pytest.mark.anyio
 
@@ -214,3 +215,23 @@ async def test_any_number_of_viewers_see_the_same(house: House, session_id: str)
     assert len(seen) == 15
     assert all(log == seen[0] for log in seen)
     assert run["id"] in {event["run_id"] for event in seen[0]}
+
+
+async def test_a_stream_that_outlives_its_session_is_left_without_a_word(house: House) -> None:
+    session_id = await house.session()
+    prompt = {"input": "hi", "on_disconnect": "cancel"}
+    path = f"/api/sessions/{session_id}/runs"
+    async with house.api.sse(path, method="POST", body=prompt) as stream:
+        exchange = await house.request()
+        await stream.until("message.started")
+        # So much that the server waits for its reader, who does not read.
+        for _ in range(40):
+            await exchange.text("word " * 100_000)
+        assert (await house.api.call("DELETE", f"/api/sessions/{session_id}")).status == 204
+
+    async def nobody_watches() -> bool:
+        return "tenuto_viewers 0.0" in await house.api.text("/metrics")
+
+    await until(nobody_watches)
+    assert "Exception in ASGI application" not in house.server.log()
+    assert "broke off" not in house.server.log()

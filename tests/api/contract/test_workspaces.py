@@ -1,5 +1,6 @@
 """Workspaces: a folder that sessions share, and one stream of all that happens in it."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,15 @@ async def test_a_workspace_needs_a_folder_that_exists(api: Api, tmp_path: Path) 
     for name in ("", "x" * 201):
         body = {"name": name, "path": str(tmp_path)}
         refused(await api.post("/api/workspaces", body), 422, "invalid_input")
+
+
+async def test_a_folder_whose_name_is_no_text_is_refused(api: Api, tmp_path: Path) -> None:
+    os.mkdir(os.fsencode(tmp_path) + b"/\xff")
+    (tmp_path / "link").symlink_to(os.fsdecode(b"\xff"))
+    body = {"name": "Odd", "path": str(tmp_path / "link")}
+    refused(await api.post("/api/workspaces", body), 422, "invalid_input")
+    answer = await api.call("PATCH", "/api/workspaces/default", {"path": body["path"]})
+    refused(answer, 422, "invalid_input")
 
 
 async def test_the_default_workspace_cannot_be_removed(api: Api) -> None:

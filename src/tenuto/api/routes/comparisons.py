@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint, ModelName
+from tenuto.api.parameter import CURSOR, LIMIT, WORKSPACE
 from tenuto.core.comparison import ShownComparison, Winner
 from tenuto.core.run import Mode
 from tenuto.core.session import DEFAULT_WORKSPACE, Session
@@ -28,7 +29,7 @@ class Ballot(Value, forbid_unknown_fields=True):
 
 
 class Choice(Value, forbid_unknown_fields=True):
-    index: int
+    index: Annotated[int, Meta(ge=0, le=7)]
 
 
 def _id(call: Call) -> ComparisonId:
@@ -48,11 +49,10 @@ async def create(call: Call) -> ASGIApp:
 
 
 async def listing(call: Call) -> ASGIApp:
-    workspace = call.query("workspace")
     query = ComparisonQuery(
-        workspace_id=WorkspaceId(workspace) if workspace else None,
-        limit=call.limit(),
-        cursor=call.query("cursor"),
+        workspace_id=call.ask(WORKSPACE) or None,
+        limit=call.ask(LIMIT),
+        cursor=call.ask(CURSOR),
     )
     return answer(await call.to.referee.list(query))
 
@@ -91,6 +91,7 @@ ENDPOINTS = (
         takes=ComparisonDraft,
         gives=ShownComparison,
         status=201,
+        located=True,
         codes=("not_found", "model_not_found", "idempotency_mismatch"),
     ),
     Endpoint(
@@ -100,7 +101,7 @@ ENDPOINTS = (
         tag="comparisons",
         summary="Comparisons, newest first",
         gives=ComparisonList,
-        query=("workspace", "limit", "cursor"),
+        query=(WORKSPACE, LIMIT, CURSOR),
     ),
     # Before the one with an id in its place.
     Endpoint(

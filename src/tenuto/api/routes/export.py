@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from typing import Literal
 from urllib.parse import quote
 
 import anyio.to_thread
@@ -11,8 +12,8 @@ from starlette.types import ASGIApp
 
 from tenuto.api.call import Call
 from tenuto.api.endpoint import Endpoint
+from tenuto.api.parameter import Parameter
 from tenuto.core.approval import Approval
-from tenuto.core.error import InvalidInput
 from tenuto.core.export import markdown
 from tenuto.core.message import Message
 from tenuto.core.run import Run
@@ -23,6 +24,9 @@ from tenuto.ports.store import RunQuery
 RUNS_AT_ONCE = 200
 LONGEST_NAME = 80
 UNNAMED = "conversation"
+FORMAT: Parameter[str] = Parameter(
+    name="format", kind=Literal["markdown", "json"], usual="markdown", meaning="Of the file."
+)
 NOT_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|%]+')
 
 
@@ -38,9 +42,7 @@ class Export(Value):
 
 
 async def export(call: Call) -> ASGIApp:
-    form = call.query("format") or "markdown"
-    if form not in ("markdown", "json"):
-        raise InvalidInput("format must be markdown or json")
+    form = call.ask(FORMAT)
     whole = await _gather(call)
     if form == "json":
         body = msgspec.json.format(msgspec.json.encode(whole), indent=2)
@@ -95,8 +97,9 @@ ENDPOINTS = (
         handler=export,
         tag="sessions",
         summary="The whole conversation as a file, Markdown or JSON",
-        gives=bytes,
-        query=("format",),
+        gives=Export,
+        media=("text/markdown",),
+        query=(FORMAT,),
         codes=("not_found",),
     ),
 )

@@ -72,6 +72,7 @@ ENDPOINTS = (
         tag="files",
         summary="The bytes of a file",
         gives=bytes,
+        media=("application/octet-stream", *sorted(SHOWN)),
         codes=("not_found",),
     ),
 )

@@ -4,8 +4,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import Endpoint
-from tenuto.api.errors import problem
+from tenuto.api.endpoint import Access, Endpoint
+from tenuto.api.errors import answer_to, problem
 from tenuto.core.error import StorageTrouble
 from tenuto.core.value import Value
 
@@ -24,7 +24,7 @@ async def ready(call: Call) -> ASGIApp:
     try:
         await call.to.store.check()
     except StorageTrouble as trouble:
-        return problem(trouble.code, str(trouble))
+        return answer_to(trouble)
     return answer(Health(status="ready"))
 
 
@@ -40,6 +40,7 @@ ENDPOINTS = (
         tag="health",
         summary="Whether the server is alive",
         gives=Health,
+        access=Access.ANYONE,
     ),
     Endpoint(
         method="GET",
@@ -48,6 +49,7 @@ ENDPOINTS = (
         tag="health",
         summary="Whether the server would accept a prompt now",
         gives=Health,
+        access=Access.ANYONE,
         codes=("shutting_down", "storage_unavailable"),
     ),
     Endpoint(
@@ -56,6 +58,7 @@ ENDPOINTS = (
         handler=metrics,
         tag="health",
         summary="Counts as Prometheus text",
-        gives=str,
+        gives=bytes,
+        media=("text/plain",),
     ),
 )

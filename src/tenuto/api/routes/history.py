@@ -3,9 +3,9 @@
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import Endpoint, ModelName
+from tenuto.api.endpoint import Endpoint, ModelName, PromptInput, Streams
 from tenuto.api.routes.runs import accepted
-from tenuto.core.run import Input, Run
+from tenuto.core.run import Run
 from tenuto.core.session import Session
 from tenuto.core.value import MessageId, Value
 from tenuto.engine.inbox import Undone
@@ -20,7 +20,7 @@ class Retry(Value, forbid_unknown_fields=True):
 
 class Edit(Value, forbid_unknown_fields=True):
     message_id: MessageId
-    input: Input
+    input: PromptInput
     model: ModelName | None = None
     """None: the session's."""
 
@@ -92,7 +92,9 @@ ENDPOINTS = (
         summary="Ask the last prompt again in its place",
         takes=Retry,
         gives=Run,
+        streams=Streams.IF_ASKED,
         status=202,
+        located=True,
         codes=(
             *BUSY,
             "nothing_to_undo",
@@ -109,7 +111,9 @@ ENDPOINTS = (
         summary="Ask something else in place of a user message and all after it",
         takes=Edit,
         gives=Run,
+        streams=Streams.IF_ASKED,
         status=202,
+        located=True,
         codes=(*BUSY, "model_not_found", "idempotency_mismatch", "shutting_down"),
     ),
     Endpoint(
@@ -121,6 +125,7 @@ ENDPOINTS = (
         takes=Fork,
         gives=Session,
         status=201,
+        located=True,
         codes=(*BUSY, "idempotency_mismatch"),
     ),
     Endpoint(

@@ -11,17 +11,17 @@ from msgspec import Meta
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import Endpoint
+from tenuto.api.endpoint import Endpoint, PromptInput, Streams
 from tenuto.api.many import ManyRuns
 from tenuto.api.streams import Viewing
 from tenuto.core.comparison import PaneState, ShownComparison, ShownPane
 from tenuto.core.error import InvalidInput
-from tenuto.core.run import Input, OnDisconnect, Reason, Run
+from tenuto.core.run import OnDisconnect, Reason, Run
 from tenuto.core.value import ComparisonId, StreamId, Value
 
 
 class PanesPrompt(Value, forbid_unknown_fields=True):
-    input: Input | None = None
+    input: PromptInput | None = None
     """None: the last prompt of each again, in place of its answer."""
     panes: Annotated[tuple[int, ...], Meta(min_length=1, max_length=8)] | None = None
     """Indexes; None: every pane that is still open."""
@@ -84,6 +84,7 @@ ENDPOINTS = (
         summary="Prompt the panes; with `Accept: text/event-stream` the answer is one stream of all",
         takes=PanesPrompt,
         gives=PaneRuns,
+        streams=Streams.IF_ASKED,
         status=202,
         codes=(
             "not_found",

@@ -7,19 +7,23 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import EVENTS, Endpoint, ModelName
+from tenuto.api.endpoint import Endpoint, ModelName, PromptInput, Streams
+from tenuto.api.parameter import AFTER, CURSOR, LIMIT, Parameter
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.editing import QueueEdit
-from tenuto.core.error import InvalidInput
-from tenuto.core.run import Input, Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
+from tenuto.core.run import Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.inbox import Draft
 from tenuto.ports.store import RunPage, RunQuery
 
+STATUS: Parameter[RunStatus | None] = Parameter(
+    name="status", kind=RunStatus, usual=None, meaning="Only runs with this status."
+)
+
 
 class PromptBody(Value, forbid_unknown_fields=True):
-    input: Input
+    input: PromptInput
     model: ModelName | None = None
     mode: Literal["agent", "chat"] | None = None
     """None: `agent`; in a pane of a comparison, its mode."""
@@ -28,7 +32,7 @@ class PromptBody(Value, forbid_unknown_fields=True):
 
 
 class QueuedChange(Value, forbid_unknown_fields=True):
-    input: Input | None = None
+    input: PromptInput | None = None
     position: Annotated[int, Meta(ge=0)] | None = None
     when_busy: Literal["steer"] | None = None
 
@@ -74,14 +78,11 @@ async def listing(call: Call) -> ASGIApp:
 
 
 async def _page(call: Call, session_id: SessionId | None) -> ASGIApp:
-    given = call.query("status")
-    if given is not None and given not in set(RunStatus):
-        raise InvalidInput(f"status must be one of {', '.join(RunStatus)}")
     query = RunQuery(
         session_id=session_id,
-        status=RunStatus(given) if given else None,
-        limit=call.limit(),
-        cursor=call.query("cursor"),
+        status=call.ask(STATUS),
+        limit=call.ask(LIMIT),
+        cursor=call.ask(CURSOR),
     )
     return answer(await call.to.store.runs(query))
 
@@ -123,7 +124,9 @@ ENDPOINTS = (
         summary="Prompt a session; with `Accept: text/event-stream` the answer is the run's stream",
         takes=PromptBody,
         gives=Run,
+        streams=Streams.IF_ASKED,
         status=202,
+        located=True,
         codes=(
             "not_found",
             "session_busy",
@@ -140,7 +143,7 @@ ENDPOINTS = (
         tag="runs",
         summary="A session's runs, newest first",
         gives=RunPage,
-        query=("status", "limit", "cursor"),
+        query=(STATUS, LIMIT, CURSOR),
         codes=("not_found",),
     ),
     Endpoint(
@@ -150,7 +153,7 @@ ENDPOINTS = (
         tag="runs",
         summary="All runs, newest first",
         gives=RunPage,
-        query=("status", "limit", "cursor"),
+        query=(STATUS, LIMIT, CURSOR),
     ),
     Endpoint(
         method="GET",
@@ -167,8 +170,8 @@ ENDPOINTS = (
         handler=events,
         tag="runs",
         summary="One run's events; ends after `run.finished`",
-        gives=EVENTS,
-        query=("after",),
+        streams=Streams.ALWAYS,
+        query=(AFTER,),
         codes=("not_found",),
     ),
     Endpoint(
@@ -206,7 +209,9 @@ ENDPOINTS = (
         tag="runs",
         summary="Go on from the kept partial of the session's last run",
         gives=Run,
+        streams=Streams.IF_ASKED,
         status=202,
+        located=True,
         codes=(
             "not_found",
             "session_busy",

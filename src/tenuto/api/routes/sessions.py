@@ -8,7 +8,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import EVENTS, Endpoint, ModelName
+from tenuto.api.endpoint import Endpoint, ModelName, Streams
+from tenuto.api.parameter import AFTER, CURSOR, LIMIT, WORKSPACE, Parameter
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.message import Message
@@ -19,6 +20,18 @@ from tenuto.engine.stops import CancelReceipt
 from tenuto.ports.store import SessionPage, SessionQuery
 
 Title = Annotated[str, Meta(max_length=500)]
+ARCHIVED: Parameter[bool] = Parameter(
+    name="archived", kind=bool, usual=False, meaning="`true` for archived sessions only."
+)
+BEFORE: Parameter[MessageId | None] = Parameter(
+    name="before", kind=str, usual=None, meaning="Only messages before this one."
+)
+MOST_MESSAGES: Parameter[int | None] = Parameter(
+    name="limit", kind=LIMIT.kind, usual=None, meaning="How many messages, the newest; else all."
+)
+WORDS: Parameter[str | None] = Parameter(
+    name="q", kind=str, usual=None, meaning="Words to look for."
+)
 
 
 class SessionDraft(Value, forbid_unknown_fields=True):
@@ -59,13 +72,12 @@ async def create(call: Call) -> ASGIApp:
 
 
 async def listing(call: Call) -> ASGIApp:
-    workspace = call.query("workspace")
     query = SessionQuery(
-        workspace_id=WorkspaceId(workspace) if workspace else None,
-        words=call.query("q") or None,
-        archived=call.flag("archived"),
-        limit=call.limit(),
-        cursor=call.query("cursor"),
+        workspace_id=call.ask(WORKSPACE) or None,
+        words=call.ask(WORDS) or None,
+        archived=call.ask(ARCHIVED),
+        limit=call.ask(LIMIT),
+        cursor=call.ask(CURSOR),
     )
     return answer(await call.to.store.sessions(query))
 
@@ -90,12 +102,10 @@ async def delete(call: Call) -> ASGIApp:
 
 
 async def messages(call: Call) -> ASGIApp:
-    if call.query("limit") or call.query("before"):
-        before = call.query("before")
+    most, before = call.ask(MOST_MESSAGES), call.ask(BEFORE) or None
+    if most or before:
         page = await call.to.store.messages(
-            call.session_id,
-            limit=call.limit(),
-            before=MessageId(before) if before else None,
+            call.session_id, limit=most or LIMIT.usual, before=before
         )
         return answer(page)
     snapshot = await call.to.store.snapshot(call.session_id)
@@ -120,6 +130,7 @@ ENDPOINTS = (
         takes=SessionDraft,
         gives=Session,
         status=201,
+        located=True,
         codes=("not_found", "model_not_found", "idempotency_mismatch"),
     ),
     Endpoint(
@@ -129,7 +140,7 @@ ENDPOINTS = (
         tag="sessions",
         summary="Sessions, newest activity first; `q` searches titles and messages",
         gives=SessionPage,
-        query=("workspace", "q", "archived", "limit", "cursor"),
+        query=(WORKSPACE, WORDS, ARCHIVED, LIMIT, CURSOR),
     ),
     Endpoint(
         method="GET",
@@ -166,7 +177,7 @@ ENDPOINTS = (
         tag="sessions",
         summary="The transcript, and the cursor it was taken at; `limit` gives the newest only",
         gives=Messages,
-        query=("limit", "before"),
+        query=(MOST_MESSAGES, BEFORE),
         codes=("not_found",),
     ),
     Endpoint(
@@ -175,8 +186,8 @@ ENDPOINTS = (
         handler=events,
         tag="sessions",
         summary="The session's log from a cursor on, and then live",
-        gives=EVENTS,
-        query=("after",),
+        streams=Streams.ALWAYS,
+        query=(AFTER,),
         codes=("not_found",),
     ),
     Endpoint(

@@ -1,15 +1,22 @@
 """What was used, by day and model."""
 
+from typing import Annotated
+
+from msgspec import Meta
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint
-from tenuto.core.error import InvalidInput
+from tenuto.api.parameter import WORKSPACE, Parameter
 from tenuto.core.spending import DAY_CHARACTERS, Spending
-from tenuto.core.value import Value, WorkspaceId
+from tenuto.core.value import Value
 
-USUAL_DAYS = 30
-MOST_DAYS = 366
+DAYS: Parameter[int] = Parameter(
+    name="days",
+    kind=Annotated[int, Meta(ge=1, le=366)],
+    usual=30,
+    meaning="How many days, today included, 1 to 366.",
+)
 DAY_SECONDS = 24 * 3600
 
 
@@ -19,23 +26,13 @@ class UsageByDay(Value):
 
 
 async def read(call: Call) -> ASGIApp:
-    workspace = call.query("workspace")
     # Today counts as one of them.
-    first = call.to.clock.later(-(_days(call) - 1) * DAY_SECONDS)
+    first = call.to.clock.later(-(call.ask(DAYS) - 1) * DAY_SECONDS)
     days = await call.to.store.spending(
         since=first[:DAY_CHARACTERS],
-        workspace_id=WorkspaceId(workspace) if workspace else None,
+        workspace_id=call.ask(WORKSPACE) or None,
     )
     return answer(UsageByDay(days=tuple(days)))
-
-
-def _days(call: Call) -> int:
-    given = call.query("days")
-    if given is None:
-        return USUAL_DAYS
-    if not given.isdecimal() or len(given) > 3 or not 1 <= int(given) <= MOST_DAYS:
-        raise InvalidInput(f"days must be a number from 1 to {MOST_DAYS}")
-    return int(given)
 
 
 ENDPOINTS = (
@@ -46,6 +43,6 @@ ENDPOINTS = (
         tag="usage",
         summary="Runs, tokens and cost by day (UTC) and model; deleted sessions count too",
         gives=UsageByDay,
-        query=("days", "workspace"),
+        query=(DAYS, WORKSPACE),
     ),
 )

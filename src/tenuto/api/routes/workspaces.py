@@ -9,7 +9,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
-from tenuto.api.endpoint import EVENTS, Endpoint
+from tenuto.api.endpoint import Endpoint, SaysSomething, Streams
+from tenuto.api.parameter import AFTER
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.error import InvalidInput
@@ -17,16 +18,17 @@ from tenuto.core.session import Workspace
 from tenuto.core.value import Value, WorkspaceId
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
+Folder = Annotated[SaysSomething, Meta(max_length=4096)]
 
 
 class NewWorkspace(Value, forbid_unknown_fields=True):
     name: Name
-    path: str
+    path: Folder
 
 
 class WorkspaceChange(Value, forbid_unknown_fields=True):
     name: Name | None = None
-    path: str | None = None
+    path: Folder | None = None
 
 
 class WorkspaceList(Value):
@@ -80,6 +82,8 @@ async def _folder(given: str) -> str:
     def resolve() -> str | None:
         try:
             path = Path(given).expanduser().resolve(strict=True)
+            # A link may lead to a name that no text can hold.
+            str(path).encode()
         except (OSError, RuntimeError, ValueError):
             return None
         return str(path) if path.is_dir() else None
@@ -100,6 +104,7 @@ ENDPOINTS = (
         takes=NewWorkspace,
         gives=Workspace,
         status=201,
+        located=True,
         codes=("idempotency_mismatch",),
     ),
     Endpoint(
@@ -144,8 +149,8 @@ ENDPOINTS = (
         handler=events,
         tag="workspaces",
         summary="What happens to the sessions and runs of a workspace",
-        gives=EVENTS,
-        query=("after",),
+        streams=Streams.ALWAYS,
+        query=(AFTER,),
         codes=("not_found",),
     ),
 )
