@@ -9,6 +9,9 @@ from tenuto.core.host import is_loopback
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 """An address that means all of them, and one that a browser can open."""
 
+FEWEST_CHARACTERS = 16
+"""Of a token that nobody guesses; as long as only this machine can reach it, anything will do."""
+
 
 def base_url(host: str, port: int) -> str:
     """The address to open on this machine for a server that listens on `host` and `port`."""
@@ -32,6 +35,11 @@ def banner(settings: Settings, url: str, token: Secret | None) -> str:
             f"WARNING: listening on {settings.host} without TLS: anyone on the way can read the "
             "token. Put a reverse proxy with TLS in front (docs/operations.md)."
         )
+        if settings.token and len(settings.token.reveal()) < FEWEST_CHARACTERS:
+            lines.append(
+                f"WARNING: the token has fewer than {FEWEST_CHARACTERS} characters, and others can "
+                "reach this server: leave it out, and a good one is made."
+            )
     lines.append("Stop with Ctrl-C: active runs get time to end, nothing is lost.")
     return "\n".join(lines)
 

@@ -151,7 +151,9 @@ async def _serve(settings: Settings, token: Secret, mask: logs.Mask, points: Poi
 
             def ready() -> None:
                 _settle_memory()
-                click.echo(banner(settings, url, token if sys.stdout.isatty() else None))
+                # Whoever chose the token knows it; one that was made is known only from here.
+                shown = settings.token is None or sys.stdout.isatty()
+                click.echo(banner(settings, url, token if shown else None))
 
             await run_server(
                 build_app(parts.services, door, guesses, points=points),

@@ -1,10 +1,11 @@
 """Asking a person before a tool acts."""
 
 import pytest
+from msgspec.structs import replace
 
 from tenuto.core import consent
 from tenuto.core.approval import Approval, Decision
-from tenuto.core.error import AlreadyAnswered, Fenced
+from tenuto.core.error import AlreadyAnswered, Fenced, NotFound
 from tenuto.core.message import ToolPart
 from tenuto.core.value import ApprovalId
 from tests.core.little_store import LittleStore, ending
@@ -63,10 +64,29 @@ def test_a_grant_for_the_session_answers_the_next_question_of_that_tool_only() -
     assert store.ask(store.call("write_file")) in store.approvals
 
 
+def test_a_grant_is_shown_and_can_be_taken_back() -> None:
+    store = working()
+    answer(store, store.ask(store.call("shell")), Decision.ALLOW_SESSION)
+    assert list(store.session.grants) == ["shell"]
+    store.commit(lambda desk: consent.revoke(desk, "shell", store.moment()))
+    assert list(store.session.grants) == []
+    assert store.ask(store.call("shell")) in store.approvals
+    with pytest.raises(NotFound):
+        store.commit(lambda desk: consent.revoke(desk, "shell", store.moment()))
+
+
+def test_a_grant_of_an_older_version_counts_and_can_be_taken_back() -> None:
+    store = working()
+    store.control = replace(store.control, grants=("shell",))
+    assert store.ask(store.call("shell")) not in store.approvals
+    store.commit(lambda desk: consent.revoke(desk, "shell", store.moment()))
+    assert store.ask(store.call("shell")) in store.approvals
+
+
 def test_allowing_once_grants_nothing() -> None:
     store = working()
     answer(store, store.ask(store.call("shell")), Decision.ALLOW_ONCE)
-    assert store.control.grants == ()
+    assert list(store.session.grants) == []
 
 
 @pytest.mark.failure(48)
@@ -76,7 +96,7 @@ def test_a_late_grant_that_loses_leaves_no_grant() -> None:
     answer(store, approval_id, Decision.DENY)
     with pytest.raises(AlreadyAnswered):
         answer(store, approval_id, Decision.ALLOW_SESSION)
-    assert store.control.grants == ()
+    assert list(store.session.grants) == []
 
 
 def test_a_question_of_a_run_that_has_ended_cannot_be_answered() -> None:
@@ -86,7 +106,7 @@ def test_a_question_of_a_run_that_has_ended_cannot_be_answered() -> None:
     store.settle(ending("completed", "end_turn"))
     with pytest.raises(AlreadyAnswered):
         answer(store, approval_id, Decision.ALLOW_SESSION)
-    assert store.control.grants == ()
+    assert list(store.session.grants) == []
 
 
 def test_only_the_owner_of_a_run_may_ask() -> None:

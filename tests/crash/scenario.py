@@ -75,6 +75,7 @@ class Scenario:
         await self._approve(talk, one, words)
         await self._approve(talk, await talk.prompt("work two: tools"), words)
         await self._approve(talk, await talk.prompt("work three: tools"), words)
+        await self._caller.ask("DELETE", f"{talk.path}/grants/shell")
 
     async def _approve(self, talk: Talk, run: Json | None, words: Any) -> None:
         """Answer whatever the run asks until it has ended."""

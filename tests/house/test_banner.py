@@ -62,3 +62,18 @@ def test_beyond_loopback_there_is_a_warning(host: str) -> None:
 )
 def test_the_address_is_one_that_can_be_opened(host: str, url: str) -> None:
     assert base_url(host, 80) == url
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "warned"),
+    [
+        ("0.0.0.0", "fifteen letters", True),
+        ("box.example", "x", True),
+        ("0.0.0.0", "sixteen letters!", False),
+        ("127.0.0.1", "x", False),
+    ],
+)
+def test_a_token_that_others_could_guess_is_warned_of(host: str, token: str, warned: bool) -> None:
+    given = Settings(data=DATA, host=host, token=Secret(token))
+    told = banner(given, "http://x", None)
+    assert ("WARNING: the token has fewer than 16 characters" in told) is warned

@@ -53,19 +53,3 @@ def test_a_data_folder_that_cannot_be_made_is_said_plainly(tmp_path: Path) -> No
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot be kept or read"):
         ensure_token(Settings(data=tmp_path / "file/data"))
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.2", "box.example"])
-@pytest.mark.parametrize("token", ["x", "fifteen letters"])
-def test_a_token_that_others_could_guess_is_refused(tmp_path: Path, host: str, token: str) -> None:
-    with pytest.raises(ConfigError, match="token: has fewer than 16 characters"):
-        ensure_token(Settings(data=tmp_path, host=host, token=Secret(token)))
-    (tmp_path / "token").write_text(f"{token}\n")
-    with pytest.raises(ConfigError, match="token: has fewer than 16 characters"):
-        ensure_token(Settings(data=tmp_path, host=host))
-
-
-def test_a_long_one_is_good_everywhere_and_a_short_one_at_home(tmp_path: Path) -> None:
-    for host, token in (("0.0.0.0", "sixteen letters!"), ("127.0.0.1", "x"), ("localhost", "x")):
-        given = Settings(data=tmp_path, host=host, token=Secret(token))
-        assert ensure_token(given) == Secret(token)

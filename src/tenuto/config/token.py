@@ -7,12 +7,9 @@ from pathlib import Path
 from tenuto.config.mistake import ConfigError
 from tenuto.config.secret import Secret
 from tenuto.config.settings import Settings
-from tenuto.core.host import is_loopback
 
 TOKEN_FILE = "token"
 TOKEN_BYTES = 32
-FEWEST_CHARACTERS = 16
-"""As long as only this machine can reach the server, anything will do."""
 OWNER_ONLY = 0o600
 FOLDER_OWNER_ONLY = 0o700
 
@@ -21,13 +18,9 @@ def ensure_token(settings: Settings) -> Secret:
     """The token of the settings, else the one kept in the data folder, else a new one, kept.
 
     Only the owner can ever read the file, and servers that start at once agree on one token.
-    Raises ConfigError, also for one that others could guess.
+    Raises ConfigError.
     """
-    token = settings.token or _kept(settings)
-    if len(token.reveal()) < FEWEST_CHARACTERS and not is_loopback(settings.host):
-        mistake = f"token: has fewer than {FEWEST_CHARACTERS} characters, and others can reach"
-        raise ConfigError([f"{mistake} {settings.host}; leave it out, and a good one is made"])
-    return token
+    return settings.token or _kept(settings)
 
 
 def _kept(settings: Settings) -> Secret:

@@ -4,8 +4,14 @@ from msgspec.structs import replace
 
 from tenuto.core.approval import Approval, Decision
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.error import AlreadyAnswered
-from tenuto.core.event import ApprovalRequested, ApprovalResolved, PartUpdated
+from tenuto.core.error import AlreadyAnswered, NotFound
+from tenuto.core.event import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Event,
+    PartUpdated,
+    SessionUpdated,
+)
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.session import Fence
 from tenuto.core.value import ApprovalId, MessageId
@@ -21,7 +27,7 @@ def request(
 ) -> Change[ToolPart]:
     """Ask about a tool call of the active run; an earlier grant answers by itself."""
     run = desk.held_by(fence)
-    if approval.tool in desk.control.grants:
+    if approval.tool in granted(desk):
         return Change(events=(), control=desk.control, result=part)
     waiting = replace(part, state=ToolState.WAITING_APPROVAL)
     updated = PartUpdated(
@@ -52,7 +58,29 @@ def answer(
     event = ApprovalResolved(
         session_id=desk.session.id, run_id=approval.run_id, at=moment.now, approval=approval
     )
-    control = desk.control
-    if decision is Decision.ALLOW_SESSION and approval.tool not in control.grants:
-        control = replace(control, grants=(*control.grants, approval.tool))
-    return Change(events=(event,), control=control, result=approval)
+    events: tuple[Event, ...] = (event,)
+    if decision is Decision.ALLOW_SESSION and approval.tool not in granted(desk):
+        events += (_granting(desk, (*granted(desk), approval.tool), moment),)
+    return Change(events=events, control=desk.control, result=approval)
+
+
+def granted(desk: Desk) -> tuple[str, ...]:
+    """The tools that are not asked about in this session."""
+    return tuple(dict.fromkeys((*desk.control.grants, *desk.session.grants)))
+
+
+def revoke(desk: Desk, tool: str, moment: Moment) -> Change[None]:
+    """Ask about this tool again."""
+    if tool not in granted(desk):
+        raise NotFound(f"{tool} is not allowed for the whole of session {desk.session.id}")
+    left = tuple(one for one in granted(desk) if one != tool)
+    return Change(
+        events=(_granting(desk, left, moment),),
+        control=replace(desk.control, grants=()),
+        result=None,
+    )
+
+
+def _granting(desk: Desk, tools: tuple[str, ...], moment: Moment) -> SessionUpdated:
+    changes = {"grants": list(tools)}
+    return SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)

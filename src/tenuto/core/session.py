@@ -74,6 +74,8 @@ class Session(Value):
     queued: int = 0
     waiting_approvals: int = 0
     usage: Usage = msgspec.field(default_factory=Usage)
+    grants: tuple[str, ...] = ()
+    """Tools that the user allowed for the whole session."""
     comparison: PaneOf | None = None
     """None: a session of its own, which lists and searches show."""
 
@@ -90,7 +92,7 @@ class Control(Value):
     queue: tuple[RunId, ...] = ()
     """The order in which queued runs will start."""
     grants: tuple[str, ...] = ()
-    """Tools that the user allowed for the whole session."""
+    """As the session's own; older versions kept them only here."""
     veil: Veil | None = None
     """Over a blind pane until the vote."""
 

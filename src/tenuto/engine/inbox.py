@@ -223,6 +223,10 @@ class Inbox:
         )
         return answered
 
+    async def revoke(self, session_id: SessionId, tool: str) -> None:
+        """Ask about a tool again that was allowed for the whole session."""
+        await self._store.commit(session_id, lambda desk: consent.revoke(desk, tool, self.moment))
+
     async def _ask_last_again(
         self,
         session_id: SessionId,

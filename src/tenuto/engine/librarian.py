@@ -103,6 +103,7 @@ class Librarian:
             updated_at=now,
             head=0,
             usage=Usage(),
+            grants=(),
             comparison=None,
         )
         copies = tuple(self._copy(message, fork.id) for message in messages)

@@ -96,6 +96,24 @@ async def test_what_is_allowed_for_the_session_is_not_asked_again_there(house: H
     assert other["state"] == "pending"
 
 
+async def test_what_was_allowed_for_the_session_can_be_taken_back(
+    house: House, session_id: str
+) -> None:
+    run, approval = await asked(house, session_id, "d.txt")
+    await decide(house, approval, "allow_session")
+    exchange = await house.request()
+    path = f"/api/sessions/{session_id}"
+    assert (await house.api.get(path))["grants"] == ["write_file"]
+    assert (await house.api.call("DELETE", f"{path}/grants/write_file")).status == 204
+    assert (await house.api.get(path))["grants"] == []
+    await write(exchange, "e.txt", "call_2")
+    await decide(house, await pending(house, session_id), "deny")
+    await (await house.request()).say("Done.")
+    assert (await house.ended(run["id"]))["status"] == "completed"
+    assert not (await folder(house) / "e.txt").exists()
+    refused(await house.api.call("DELETE", f"{path}/grants/write_file"), 404, "not_found")
+
+
 async def test_a_denied_call_is_told_to_the_model_with_the_note(
     house: House, session_id: str
 ) -> None:

@@ -174,13 +174,18 @@ export class Conversation {
     return api.post<Session>(this.#path("fork"), body);
   }
 
-  continueRun(runId: string, options: { model?: string } = {}): Promise<Run> {
+  continueRun(runId: string): Promise<Run> {
     this.sent += 1;
-    return api.post<Run>(`/api/runs/${runId}/continue`, options);
+    return api.post<Run>(`/api/runs/${runId}/continue`);
   }
 
   async compact(): Promise<void> {
     await api.post(this.#path("compact"));
+  }
+
+  /** Ask about a tool again that was allowed for the whole session. */
+  async revoke(tool: string): Promise<void> {
+    await api.delete(`${this.#path("grants")}/${encodeURIComponent(tool)}`);
   }
 
   async decide(approvalId: string, decision: Decision, note?: string): Promise<void> {

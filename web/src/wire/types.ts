@@ -114,6 +114,8 @@ export interface Session {
   queued: number;
   waiting_approvals: number;
   usage: Usage;
+  /** Tools that were allowed for the whole session. */
+  grants: string[];
 }
 
 export interface Approval {

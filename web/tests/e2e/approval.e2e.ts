@@ -72,3 +72,25 @@ test("Stop while a tool asks ends the question everywhere", async ({ device, mod
   await tab.hides(question);
   await tab.sees("Stopped by you.");
 });
+
+test("what was allowed for the session is listed in Details and can be taken back", async ({
+  device,
+  model,
+}) => {
+  const tab = await device.tab();
+  await tab.send("Run twice");
+  const first = await model.next("Run twice");
+  first.tool("call-1", "shell", { command: "echo one" });
+  first.finish("tool_calls");
+  await tab.button("Allow for this session").click();
+  const second = await model.next();
+  await tab.button("Details").click();
+  const again = tab.button("Ask about shell again");
+  await again.click();
+  await tab.hides(again);
+  second.tool("call-2", "shell", { command: "echo two" });
+  second.finish("tool_calls");
+  await tab.page.getByRole("region", { name: "Needs your answer: Run a command" }).waitFor();
+  await tab.stop.click();
+  await tab.sees("Stopped by you.");
+});

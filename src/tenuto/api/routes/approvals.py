@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from msgspec import Meta
+from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
@@ -34,6 +35,11 @@ async def decide(call: Call) -> ASGIApp:
     return answer(approval)
 
 
+async def revoke(call: Call) -> ASGIApp:
+    await call.to.engine.inbox.revoke(call.session_id, call.path("tool"))
+    return Response(status_code=204)
+
+
 ENDPOINTS = (
     Endpoint(
         method="GET",
@@ -53,5 +59,14 @@ ENDPOINTS = (
         takes=Word,
         gives=Approval,
         codes=("not_found", "already_answered"),
+    ),
+    Endpoint(
+        method="DELETE",
+        path="/api/sessions/{id}/grants/{tool}",
+        handler=revoke,
+        tag="approvals",
+        summary="Ask again about a tool that was allowed for the whole session",
+        status=204,
+        codes=("not_found",),
     ),
 )

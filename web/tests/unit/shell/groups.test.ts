@@ -22,6 +22,7 @@ function session(id: string, more: Partial<Session> = {}): Session {
     active_run: null,
     queued: 0,
     waiting_approvals: 0,
+    grants: [],
     usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, exact: true, cost_usd: null },
     ...more,
   };
