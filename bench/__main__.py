@@ -17,7 +17,7 @@ PACED_TOKENS = (1 + 100) * latency.PASSES * latency.RATE * latency.SECONDS
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("only", nargs="*", help="letters of the measurements, a to h; all if none")
+    parser.add_argument("only", nargs="*", help="letters of the measurements, a to g and i; all if none")
     parser.add_argument("--json", type=Path, default=Path("bench-results.json"))
     options = parser.parse_args()
     began = time.monotonic()
@@ -37,7 +37,7 @@ def main() -> None:
     take("f", "(f) Start-up and memory", lambda: _with_server(lambda s, _: _weigh(s)))
     take("g", "(g) Recovery", lambda: _with_server(lambda s, _: recovery.measure(s)))
     take("e", "(e) Growth", _growth)
-    take("h", "(h) Hostile providers", hostile.measure)
+    take("i", "(i) Hostile providers", hostile.measure)
     seconds = time.monotonic() - began
     about = {
         "cores": os.cpu_count(),

@@ -1,4 +1,4 @@
-"""(h) How long everyone else waits while hostile providers do their worst."""
+"""(i) How long everyone else waits while hostile providers do their worst."""
 
 import asyncio
 import json
