@@ -17,7 +17,9 @@ PACED_TOKENS = (1 + 100) * latency.PASSES * latency.RATE * latency.SECONDS
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("only", nargs="*", help="letters of the measurements, a to g and i; all if none")
+    parser.add_argument(
+        "only", nargs="*", help="letters of the measurements, a to g and i; all if none"
+    )
     parser.add_argument("--json", type=Path, default=Path("bench-results.json"))
     options = parser.parse_args()
     began = time.monotonic()

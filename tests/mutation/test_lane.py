@@ -4,16 +4,13 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any
 
-import anyio
 import pytest
 
-from tenuto.core import scheduler
 from tenuto.core.event import Event
 from tenuto.core.message import TextPart
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Fence
 from tenuto.core.value import RunId, SessionId
-from tenuto.engine.driver import Active
 from tenuto.engine.engine import Switchboard
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.life import Life
@@ -114,25 +111,6 @@ async def test_a_cancel_while_the_lane_is_looking_is_seen(stage: Stage) -> None:
     racy(stage).after_look = life.cancel
     stage.coordinator.changed(life.id)
     assert await ended(stage, run.id) == "cancelled"
-
-
-async def test_a_driver_that_is_told_to_go_while_it_settles_still_writes_the_ending() -> None:
-    # Nobody listens: this test has the driver to itself.
-    store = RacyStore(Switchboard())
-    stage = Stage(store, Switchboard())
-    life = await stage.session()
-    run = await life.accept("one")
-    started, _ = await store.commit(life.id, lambda desk: scheduler.start_next(desk, life.moment()))
-    store.held = asyncio.Event()
-    stage.worker.may_end.set()
-    async with anyio.create_task_group() as driving:
-        driving.start_soon(stage.driver.drive, Active(started))
-        await stage.worker.began.wait()
-        # Its work is done, and it waits for its words to be stored.
-        await anyio.wait_all_tasks_blocked()
-        driving.cancel_scope.cancel()
-        store.held.set()
-    assert await status(life, run.id) == "completed"
 
 
 async def test_what_is_not_yet_stored_when_the_cancel_comes_is_kept(stage: Stage) -> None:

@@ -4,18 +4,16 @@ from collections.abc import Sequence
 from itertools import groupby
 
 import anyio
-from msgspec.structs import replace
 
 from tenuto.agent import prompts
 from tenuto.agent.allowance import CALLS, CHARACTERS, Allowance, LimitReached
-from tenuto.agent.arguments import TOO_DEEP, too_deep
 from tenuto.agent.asking import ask
 from tenuto.agent.blindfold import Blindfold
 from tenuto.agent.compaction import old_messages, summarise, window_characters
 from tenuto.agent.context import build_turns, files_of, shorten, size_of
 from tenuto.agent.scribe import Scribe
 from tenuto.core.error import NotFound
-from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.message import ToolPart
 from tenuto.core.run import Ending, Mode, Reason, RunStatus
 from tenuto.core.value import FileId, Value
 from tenuto.engine.task import Task
@@ -129,10 +127,8 @@ class AgentLoop:
 
     async def _use_tools(self, task: Task, calls: Sequence[ToolPart]) -> tuple[ToolPart, ...]:
         """Calls that only look run side by side; those that change something one by one."""
-        deep = {call.id for call in calls if too_deep(call.input_text)}
-        done = [_refused(task, call) for call in calls if call.id in deep]
-        sound = (call for call in calls if call.id not in deep)
-        for looking, group in groupby(sound, key=self._toolbox.only_looks):
+        done: list[ToolPart] = []
+        for looking, group in groupby(calls, key=self._toolbox.only_looks):
             if not looking:
                 done += [await self._toolbox.run(task, call) for call in group]
                 continue
@@ -200,12 +196,6 @@ class AgentLoop:
     def _is_too_dear(self, task: Task) -> bool:
         limit = self._limits.cost_usd
         return limit is not None and (task.usage().cost_usd or 0.0) >= limit
-
-
-def _refused(task: Task, call: ToolPart) -> ToolPart:
-    failed = replace(call, state=ToolState.FAILED, error=TOO_DEEP)
-    task.recorder.update(failed)
-    return failed
 
 
 class _Repeats:

@@ -61,7 +61,9 @@ export class Tenuto {
       const late = setTimeout(() => reject(new Error(`no start:\n${this.log}`)), START_MS);
       const heard = (data: Buffer): void => {
         this.log += String(data);
-        const port = /is ready: http:\/\/127\.0\.0\.1:(\d+)(?=[/\s])/.exec(this.log.slice(-2000))?.[1];
+        const port = /is ready: http:\/\/127\.0\.0\.1:(\d+)(?=[/\s])/.exec(
+          this.log.slice(-2000),
+        )?.[1];
         if (port === undefined) return;
         clearTimeout(late);
         resolve(Number(port));
