@@ -19,7 +19,7 @@ TEST_SECONDS := 840
 PYTEST := $(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS) -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run page page-if-possible page-check page-test page-bench e2e screenshots test check guarantees crash sim bench lock history mutation format docs clean
+.PHONY: help run page page-if-possible page-check page-test page-bench e2e screenshots test quick nightly check guarantees crash sim bench lock history mutation format docs clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,24 @@ page: $(PAGE) ## build the page that the server shows
 test: check page-test ## everything: checks, all tests, the table of guarantees
 	$(PYTEST)
 	@$(MAKE) --no-print-directory e2e
+
+QUICK := core conformance engine agent golden architecture house
+quick: $(VENV)/.dev ## the inner loop: lint, types, and the tests that need no server; under a minute
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n 2 $(addprefix tests/,$(QUICK))
+
+# A seed of the day, so that what is never found twice is found once; a failure says what it was.
+nightly: export TENUTO_TEST_SEED = $(shell date -u +%F)
+nightly: $(VENV)/.dev $(PAGE) ## all that takes long: hours, with the day as its seed
+	@echo "TENUTO_TEST_SEED=$$TENUTO_TEST_SEED"
+	$(BIN)/pytest -n 2 --dist loadfile tests/storm tests/crash tests/sim tests/core tests/conformance tests/hostile
+	TENUTO_TEST_SCHEMA_SECONDS=240 $(BIN)/pytest tests/api/schema
+	@$(MAKE) --no-print-directory crash
+	@$(MAKE) --no-print-directory sim SECONDS=1800
+	@$(MAKE) --no-print-directory history SECONDS=600
+	@$(MAKE) --no-print-directory mutation
+	@$(MAKE) --no-print-directory bench
 
 e2e: $(VENV)/.dev $(PAGE) ## the page in real Chromium, against the real server
 	@if browser=$$(scripts/chromium); then CHROMIUM=$$browser $(NPM) run e2e; \

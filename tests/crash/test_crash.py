@@ -1,7 +1,5 @@
-"""A sample of the crash points, new each day; `make crash` dies at all of them."""
+"""A sample of the crash points; `make crash` dies at all of them."""
 
-import datetime
-import os
 import random
 import sys
 from pathlib import Path
@@ -11,28 +9,19 @@ import pytest
 from tests.crash.campaign import run_campaign
 from tests.crash.lives import Hatchery
 from tests.crash.plan import make_plan, passings
+from tests.support.seed import seed_of
 
 SAMPLE = 12
-
-
-@pytest.fixture
-def seed() -> str:
-    """Told in the report of a test that fails; CRASH_SEED draws the same sample again."""
-    seed = os.environ.get("CRASH_SEED") or datetime.datetime.now(datetime.UTC).date().isoformat()
-    sys.stdout.write(f"CRASH_SEED={seed}\n")
-    return seed
 
 
 @pytest.mark.anyio
 @pytest.mark.timeout(240)
 @pytest.mark.guarantee("H5", "H17", "C5", "C13")
 @pytest.mark.failure(6, 14, 15, 18, 19, 21, 23, 34, 41, 42)
-async def test_a_server_that_dies_at_any_point_keeps_every_promise(
-    seed: str, tmp_path: Path
-) -> None:
+async def test_a_server_that_dies_at_any_point_keeps_every_promise(tmp_path: Path) -> None:
     async with Hatchery() as hatchery:
         plan = await make_plan(hatchery, tmp_path, censuses=1)
-        sample = random.Random(seed).sample(plan, SAMPLE)
+        sample = random.Random(seed_of("crash")).sample(plan, SAMPLE)
         report = await run_campaign(hatchery, tmp_path, sample)
     sys.stdout.write(f"{report}, of {len(plan)}\n")
     assert not report.wrong, report.wrong

@@ -1,8 +1,5 @@
-"""A model server, a real Tenuto server that asks it, and a seed that a failing storm prints."""
+"""A model server, a real Tenuto server that asks it, and a seed."""
 
-import os
-import random
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,15 +8,13 @@ import pytest
 from tenuto.client import Client
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
+from tests.support.seed import seed_of
 from tests.support.server import TenutoServer
 
 
 @pytest.fixture
 def seed() -> int:
-    """Told in the report of a test that fails; STORM_SEED makes the same choices again."""
-    seed = int(os.environ.get("STORM_SEED") or random.SystemRandom().randrange(2**32))
-    sys.stdout.write(f"STORM_SEED={seed}\n")
-    return seed
+    return seed_of("storm")
 
 
 @pytest.fixture
