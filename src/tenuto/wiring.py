@@ -13,9 +13,9 @@ import uvloop
 
 from tenuto import logs
 from tenuto.agent.loop import AgentLoop, Limits
-from tenuto.agent.providers.catalogue import LOCAL, Catalogue, CatalogueConfig
-from tenuto.agent.providers.setting import Limits as ProviderLimits
-from tenuto.agent.providers.setting import ModelSetting, ProviderConfig
+from tenuto.agent.providers.catalogue.catalogue import LOCAL, Catalogue, CatalogueConfig
+from tenuto.agent.providers.catalogue.setting import Limits as ProviderLimits
+from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig
 from tenuto.agent.titles import TitleMaker
 from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.api import sse

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tenuto.agent.allowance import LimitReached
-from tenuto.agent.providers.anthropic_answer import AnthropicAnswer
-from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.description import Describer
-from tenuto.agent.providers.openai_answer import OpenAIAnswer
+from tenuto.agent.providers.catalogue.description import Describer
+from tenuto.agent.providers.connection.errors import Border
+from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
+from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
 from tenuto.ports.model import ProviderError
 from tests.agent.test_scribe import Paper
 from tests.hostile.fields import ANTHROPIC_EVENTS, ANTHROPIC_PLACES, OPENAI_EVENT, OPENAI_PLACES

@@ -9,7 +9,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from tenuto.agent.tools import replacing
+from tenuto.agent.tools.files import replacing
 from tests.tools.desk import Desk, until
 
 pytestmark = pytest.mark.anyio

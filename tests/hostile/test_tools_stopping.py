@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tenuto.agent.tools import leash
+from tenuto.agent.tools.processes import tree as leash
 from tests.tools.desk import Desk, alive, until
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.agent.tools.charset import codec_for
+from tenuto.agent.tools.web.charset import codec_for
 from tests.tools.desk import Desk
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E1")]

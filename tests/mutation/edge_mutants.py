@@ -177,7 +177,7 @@ MUTANTS = (
         "The provider goes on generating, and billing, after the stop.",
         "providers api/lying",
         Edit(
-            "agent/providers/wire.py",
+            "agent/providers/connection/exchange.py",
             "        else:\n            line.close()",
             "        else:\n            self._kept.append(line)",
         ),
@@ -187,7 +187,7 @@ MUTANTS = (
         "A provider that falls silent holds its run for ever.",
         "providers",
         Edit(
-            "agent/providers/line.py",
+            "agent/providers/connection/line.py",
             "        if left > 0:\n",
             "        if left > -3600:\n            left = max(left, 1.0)\n",
         ),
@@ -197,7 +197,7 @@ MUTANTS = (
         "What a provider sent just before its connection broke is paid for and lost.",
         "providers",
         Edit(
-            "agent/providers/line.py",
+            "agent/providers/connection/line.py",
             "        while not answer.body and not answer.over:\n",
             "        while self._trouble or not (answer.body or answer.over):\n",
         ),
@@ -217,7 +217,7 @@ MUTANTS = (
         "A character that came in two pieces becomes two broken ones.",
         "providers",
         Edit(
-            "agent/providers/seam.py",
+            "agent/providers/connection/split.py",
             'elif text and "\\ud800" <= text[-1] <= "\\udbff":',
             "elif False:",
         ),
@@ -226,7 +226,7 @@ MUTANTS = (
         "tool tree not ended",
         "What a command left in the background lives on after the stop.",
         "tools",
-        Edit("agent/tools/runner.py", "left = end_all(command)", "left = 0"),
+        Edit("agent/tools/processes/runner.py", "left = end_all(command)", "left = 0"),
     ),
     mutant(
         "leaving not noticed",

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tenuto.agent.providers.openai import OpenAIProvider
+from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tests.support.model_server import ModelServer
 
 KEY = "house-secret-1234567890"

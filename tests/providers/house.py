@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tenuto.agent.providers.openai import OpenAIProvider
+from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tests.providers.asking import REQUEST, Hearing, texts
 
 ELSEWHERE = "127.0.0.2"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.agent.providers.anthropic import AnthropicProvider
+from tenuto.agent.providers.wires.anthropic import AnthropicProvider
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId
 from tenuto.ports.model import (

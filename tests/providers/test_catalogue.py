@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.agent.providers import catalogue as catalogue_module
-from tenuto.agent.providers.catalogue import Catalogue, CatalogueConfig
-from tenuto.agent.providers.setting import Limits, ModelSetting, ProviderConfig
+from tenuto.agent.providers.catalogue import catalogue as catalogue_module
+from tenuto.agent.providers.catalogue.catalogue import Catalogue, CatalogueConfig
+from tenuto.agent.providers.catalogue.setting import Limits, ModelSetting, ProviderConfig
 from tenuto.core.error import ModelNotFound
 from tenuto.core.provider import KeptProvider, ProviderKind
 from tests.providers.asking import REQUEST, Hearing, texts

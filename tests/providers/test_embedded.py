@@ -11,8 +11,8 @@ import aiohttp
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from tenuto.agent.providers.embedded import EmbeddedProvider
-from tenuto.agent.providers.model_file import ModelFile
+from tenuto.agent.providers.embedded.model_file import ModelFile
+from tenuto.agent.providers.embedded.provider import EmbeddedProvider
 from tenuto.ports.model import Finished, ModelRequest, ProviderError, TextPiece, UsagePiece
 from tests.providers.asking import Hearing, texts, until, user
 
@@ -94,7 +94,7 @@ async def test_several_answers_come_from_one_child(embedded: EmbeddedProvider) -
     answers = [await hearing.task for hearing in hearings]
     assert all(texts(pieces) for pieces in answers)
     me = psutil.Process()
-    servers = [c for c in me.children() if "embedded_server" in " ".join(c.cmdline())]
+    servers = [c for c in me.children() if "embedded.server" in " ".join(c.cmdline())]
     assert [c.pid for c in servers] == [embedded.pid]
 
 
@@ -138,7 +138,7 @@ async def test_one_who_gives_up_while_it_starts_does_not_take_it_from_others(
 
 PARENT = """
 import asyncio, pathlib, sys
-from tenuto.agent.providers.embedded import EmbeddedProvider
+from tenuto.agent.providers.embedded.provider import EmbeddedProvider
 from tests.providers.test_embedded import STORY
 
 async def main():

@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import pytest
 
-from tenuto.agent.providers.anthropic_answer import AnthropicAnswer
-from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.openai_answer import OpenAIAnswer
+from tenuto.agent.providers.connection.errors import Border
+from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
+from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
 from tenuto.core.run import Reason
 from tenuto.ports.model import CallStarted, Piece, ProviderError, UsagePiece
 

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from tenuto.agent.providers import wire
-from tenuto.agent.providers.line import READ_BYTES, BrokenOff, Line, NotHttp, Silent
-from tenuto.agent.providers.openai import OpenAIProvider
-from tenuto.agent.providers.route import Route
+from tenuto.agent.providers.connection import exchange as wire
+from tenuto.agent.providers.connection.dial import Route
+from tenuto.agent.providers.connection.line import READ_BYTES, BrokenOff, Line, NotHttp, Silent
+from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tests.providers.asking import REQUEST, Hearing, texts
 from tests.providers.house import (
     ELSEWHERE,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.agent.providers import model_file
-from tenuto.agent.providers.embedded import EmbeddedProvider
-from tenuto.agent.providers.model_file import FILE_NAME, ModelFile
+from tenuto.agent.providers.embedded import model_file
+from tenuto.agent.providers.embedded.model_file import FILE_NAME, ModelFile
+from tenuto.agent.providers.embedded.provider import EmbeddedProvider
 from tenuto.ports.model import ProviderError
 from tests.providers.asking import REQUEST, Hearing, until
 

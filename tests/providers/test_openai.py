@@ -11,10 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.openai import OpenAIProvider
-from tenuto.agent.providers.openai_answer import OpenAIAnswer
-from tenuto.agent.providers.sse import EventLines
+from tenuto.agent.providers.connection.errors import Border
+from tenuto.agent.providers.connection.sse import EventLines
+from tenuto.agent.providers.wires.openai import OpenAIProvider
+from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId
 from tenuto.ports.model import (
@@ -221,7 +221,7 @@ async def test_a_sloppy_end_is_an_end(
     ending: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tenuto.agent.providers.wire.AFTER_FINISH_SECONDS", 0.05)
+    monkeypatch.setattr("tenuto.agent.providers.connection.exchange.AFTER_FINISH_SECONDS", 0.05)
     hearing, exchange = await begin(provider, server)
     await exchange.text("Hi")
     if ending == "no finish reason":
@@ -238,7 +238,7 @@ async def test_a_sloppy_end_is_an_end(
 async def test_after_its_end_an_answer_cannot_be_kept_open_by_signs_of_life(
     server: ModelServer, provider: OpenAIProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tenuto.agent.providers.wire.AFTER_FINISH_SECONDS", 0.3)
+    monkeypatch.setattr("tenuto.agent.providers.connection.exchange.AFTER_FINISH_SECONDS", 0.3)
     hearing, exchange = await begin(provider, server)
     await exchange.text("Hi")
     await exchange.delta({}, finish_reason="stop")

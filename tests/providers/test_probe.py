@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from aiohttp import web
 
-from tenuto.agent.providers import probe as probe_module
-from tenuto.agent.providers.probe import probe
-from tenuto.agent.providers.setting import ModelSetting, ProviderConfig
+from tenuto.agent.providers.catalogue import probe as probe_module
+from tenuto.agent.providers.catalogue.probe import probe
+from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig
 from tests.support.model_server import ModelServer, answer
 
 pytestmark = pytest.mark.anyio

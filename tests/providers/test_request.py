@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from tenuto.agent.providers.openai import OpenAIProvider
-from tenuto.agent.providers.setting import ModelSetting
+from tenuto.agent.providers.catalogue.setting import ModelSetting
+from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tenuto.core.value import CallId
 from tenuto.ports.model import (
     AssistantTurn,

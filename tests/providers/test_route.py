@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.agent.providers import route as route_module
-from tenuto.agent.providers.line import BadAddress, UnknownHost, Unreachable, Untrusted
-from tenuto.agent.providers.route import Route
+from tenuto.agent.providers.connection import dial as route_module
+from tenuto.agent.providers.connection.dial import Route
+from tenuto.agent.providers.connection.line import BadAddress, UnknownHost, Unreachable, Untrusted
 from tests.providers.house import (
     ELSEWHERE,
     WHOLE_ANSWER,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.agent.providers.seam import Seam, decode_odd
+from tenuto.agent.providers.connection.split import Seam, decode_odd
 
 pytestmark = pytest.mark.failure(61)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.agent.providers import sse
-from tenuto.agent.providers.sse import EventLines, EventTooLong
+from tenuto.agent.providers.connection import sse
+from tenuto.agent.providers.connection.sse import EventLines, EventTooLong
 
 STREAM = (
     b": a comment\n\n"

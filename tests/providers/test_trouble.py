@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.line import NetworkTrouble
-from tenuto.agent.providers.openai import OpenAIProvider
-from tenuto.agent.providers.setting import Limits
+from tenuto.agent.providers.catalogue.setting import Limits
+from tenuto.agent.providers.connection.errors import Border
+from tenuto.agent.providers.connection.line import NetworkTrouble
+from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tenuto.core.run import Reason
 from tenuto.ports.model import ProviderError, TextPiece
 from tests.providers.asking import REQUEST, Hearing, begin, texts

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from tenuto.agent.tools.address import is_public
+from tenuto.agent.tools.web.address import is_public
 from tests.tools.desk import Desk, alive
 
 pytestmark = pytest.mark.anyio
@@ -235,7 +235,7 @@ async def test_a_name_that_changes_its_address_gains_nothing(
 def only_one_is_public(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if 127.0.0.1 were out in the open and nothing else."""
     for module in ("address", "fetching"):
-        monkeypatch.setattr(f"tenuto.agent.tools.{module}.is_public", _only_one)
+        monkeypatch.setattr(f"tenuto.agent.tools.web.{module}.is_public", _only_one)
 
 
 def _only_one(host: str) -> bool:

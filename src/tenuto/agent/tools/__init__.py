@@ -1,8 +1,8 @@
 """The tools that come with the server."""
 
 from tenuto.agent.tools.edit_file import EditFile
-from tenuto.agent.tools.errand import Threads
 from tenuto.agent.tools.fetch_url import FetchUrl
+from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.list_files import ListFiles
 from tenuto.agent.tools.read_file import ReadFile
 from tenuto.agent.tools.search_files import SearchFiles

@@ -5,10 +5,10 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from tenuto.agent.tools.errand import Threads
-from tenuto.agent.tools.folder import Spot, locate
+from tenuto.agent.tools.files.errand import Threads
+from tenuto.agent.tools.files.folder import Spot, locate
+from tenuto.agent.tools.files.vault import vault_at
 from tenuto.agent.tools.settings import ToolSettings
-from tenuto.agent.tools.vault import vault_at
 from tenuto.core.value import Value
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import Place, ToolFailed

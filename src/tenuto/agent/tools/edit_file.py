@@ -6,10 +6,10 @@ from typing import Annotated
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.diff import diff
-from tenuto.agent.tools.errand import Errand
+from tenuto.agent.tools.files.diff import diff
+from tenuto.agent.tools.files.errand import Errand
+from tenuto.agent.tools.files.replacing import put, read_before
 from tenuto.agent.tools.output import capped
-from tenuto.agent.tools.replacing import put, read_before
 from tenuto.agent.tools.write_file import encoded
 from tenuto.core.text import whole
 from tenuto.core.value import Value

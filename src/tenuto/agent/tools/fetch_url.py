@@ -7,9 +7,9 @@ import anyio
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.charset import codec_for
-from tenuto.agent.tools.fetching import Answer, fetch, status_text
-from tenuto.agent.tools.helper import PAGE, Task, ask, held
+from tenuto.agent.tools.processes.helper import PAGE, Task, ask, held
+from tenuto.agent.tools.web.charset import codec_for
+from tenuto.agent.tools.web.fetching import Answer, fetch, status_text
 from tenuto.ports.tool import Place, ToolFailed
 
 HTML = ("text/html", "application/xhtml+xml")

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.surveying import Survey, survey
+from tenuto.agent.tools.files.walking import Survey, survey
 from tenuto.ports.tool import Place
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.errand import Errand
-from tenuto.agent.tools.folder import opened_file
+from tenuto.agent.tools.files.errand import Errand
+from tenuto.agent.tools.files.folder import opened_file
 from tenuto.ports.tool import Place, ToolFailed
 
 LOOK_BYTES = 8192

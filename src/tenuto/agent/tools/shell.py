@@ -8,9 +8,9 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.environment import without_secrets
-from tenuto.agent.tools.leash import Command, Exit, Lost, run
 from tenuto.agent.tools.output import Scroll
+from tenuto.agent.tools.processes.environment import without_secrets
+from tenuto.agent.tools.processes.tree import Command, Exit, Lost, run
 from tenuto.core.value import Value
 from tenuto.ports.tool import Place, ToolFailed
 

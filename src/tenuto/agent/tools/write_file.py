@@ -6,11 +6,11 @@ from typing import Annotated
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.diff import diff
-from tenuto.agent.tools.errand import Errand
-from tenuto.agent.tools.folder import Spot, opened_file
+from tenuto.agent.tools.files.diff import diff
+from tenuto.agent.tools.files.errand import Errand
+from tenuto.agent.tools.files.folder import Spot, opened_file
+from tenuto.agent.tools.files.replacing import put
 from tenuto.agent.tools.output import capped
-from tenuto.agent.tools.replacing import put
 from tenuto.core.value import Value
 from tenuto.ports.tool import Place, ToolFailed
 

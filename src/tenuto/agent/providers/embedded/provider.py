@@ -11,9 +11,9 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tenuto.agent.providers.model_file import ModelFile, Progress
-from tenuto.agent.providers.openai import OpenAIProvider
-from tenuto.agent.providers.setting import Limits
+from tenuto.agent.providers.catalogue.setting import Limits
+from tenuto.agent.providers.embedded.model_file import ModelFile, Progress
+from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tenuto.core.run import Reason
 from tenuto.ports.model import Model, ModelRequest, Piece, ProviderError
 
@@ -162,7 +162,7 @@ async def _start(path: Path, limits: Limits) -> _Child:
     threads = max(1, (os.cpu_count() or 1) - 1)
     settings = {"--model": path, "--name": MODEL, "--context": WINDOW, "--slots": SLOTS}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-m", "tenuto.agent.providers.embedded_server"),
+        *(sys.executable, "-P", "-m", "tenuto.agent.providers.embedded.server"),
         *(str(word) for pair in settings.items() for word in pair),
         *("--threads", str(threads)),
         stdin=PIPE,

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.foreign import (
+from tenuto.agent.providers.connection.errors import Border
+from tenuto.agent.providers.connection.foreign import (
     MOST_CALLS,
     UNREADABLE,
     at,
@@ -14,7 +14,7 @@ from tenuto.agent.providers.foreign import (
     decode,
     tokens,
 )
-from tenuto.agent.providers.seam import Seam
+from tenuto.agent.providers.connection.split import Seam
 from tenuto.core.run import Usage
 from tenuto.ports.model import (
     CallPiece,

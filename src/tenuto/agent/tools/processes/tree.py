@@ -22,8 +22,8 @@ from pathlib import Path
 
 import anyio
 
-from tenuto.agent.tools.errand import in_thread
-from tenuto.agent.tools.survivors import end_marked, new_mark
+from tenuto.agent.tools.files.errand import in_thread
+from tenuto.agent.tools.processes.survivors import end_marked, new_mark
 from tenuto.core.value import Value
 
 RUNNER = Path(__file__).with_name("runner.py")

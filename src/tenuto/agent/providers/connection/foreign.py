@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from tenuto.agent.providers.seam import decode_odd, mended
+from tenuto.agent.providers.connection.split import decode_odd, mended
 from tenuto.core.run import MOST_TOKENS
 from tenuto.core.text import cut
 from tenuto.core.value import CallId

@@ -11,8 +11,8 @@ import aiohttp
 from aiohttp.client_proto import ResponseHandler
 from yarl import URL
 
-from tenuto.agent.tools.address import NotPublic, is_public, public_socket
 from tenuto.agent.tools.settings import ToolSettings
+from tenuto.agent.tools.web.address import NotPublic, is_public, public_socket
 from tenuto.core.text import cut, whole
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed

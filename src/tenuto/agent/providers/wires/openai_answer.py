@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import msgspec
 
-from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.foreign import (
+from tenuto.agent.providers.connection.errors import Border
+from tenuto.agent.providers.connection.foreign import (
     EARLY_CHARACTERS,
     MOST_CALLS,
     UNREADABLE,
@@ -16,7 +16,7 @@ from tenuto.agent.providers.foreign import (
     decode,
     tokens,
 )
-from tenuto.agent.providers.seam import Seam
+from tenuto.agent.providers.connection.split import Seam
 from tenuto.core.run import Usage
 from tenuto.ports.model import (
     CallPiece,

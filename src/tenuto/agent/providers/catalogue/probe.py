@@ -7,20 +7,20 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tenuto.agent.providers.anthropic import VERSION, AnthropicProvider
-from tenuto.agent.providers.description import Describer
-from tenuto.agent.providers.foreign import UNREADABLE
-from tenuto.agent.providers.line import (
+from tenuto.agent.providers.catalogue.description import Describer
+from tenuto.agent.providers.catalogue.setting import ProviderConfig
+from tenuto.agent.providers.connection.dial import Route
+from tenuto.agent.providers.connection.exchange import WHOLE_BODY_BYTES
+from tenuto.agent.providers.connection.foreign import UNREADABLE
+from tenuto.agent.providers.connection.line import (
     NetworkTrouble,
     TooSlow,
     UnknownHost,
     Unreachable,
     Untrusted,
 )
-from tenuto.agent.providers.openai import OpenAIProvider
-from tenuto.agent.providers.route import Route
-from tenuto.agent.providers.setting import ProviderConfig
-from tenuto.agent.providers.wire import WHOLE_BODY_BYTES
+from tenuto.agent.providers.wires.anthropic import VERSION, AnthropicProvider
+from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tenuto.ports.model import ModelRequest, ProviderError, TextBlock, UserTurn
 from tenuto.ports.provider import Tested
 

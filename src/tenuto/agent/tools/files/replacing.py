@@ -4,8 +4,8 @@ import os
 import secrets
 from contextlib import suppress
 
-from tenuto.agent.tools.errand import Errand
-from tenuto.agent.tools.folder import Spot, made, must_be_regular, opened_file, opened_parent
+from tenuto.agent.tools.files.errand import Errand
+from tenuto.agent.tools.files.folder import Spot, made, must_be_regular, opened_file, opened_parent
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed
 

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable
 
-from tenuto.agent.tools.errand import Errand, Threads
-from tenuto.agent.tools.folder import Spot, opened_file, opened_folder
-from tenuto.agent.tools.helper import SURVEY, Task, ask
+from tenuto.agent.tools.files.errand import Errand, Threads
+from tenuto.agent.tools.files.folder import Spot, opened_file, opened_folder
+from tenuto.agent.tools.processes.helper import SURVEY, Task, ask
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed

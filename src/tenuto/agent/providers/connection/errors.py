@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from tenuto.agent.providers.foreign import UNREADABLE, at
-from tenuto.agent.providers.line import (
+from tenuto.agent.providers.connection.foreign import UNREADABLE, at
+from tenuto.agent.providers.connection.line import (
     BadAddress,
     BrokenOff,
     NetworkTrouble,
@@ -22,8 +22,8 @@ from tenuto.agent.providers.line import (
     Unreachable,
     Untrusted,
 )
-from tenuto.agent.providers.seam import mended
-from tenuto.agent.providers.secret import spellings
+from tenuto.agent.providers.connection.secret import spellings
+from tenuto.agent.providers.connection.split import mended
 from tenuto.core.run import Reason
 from tenuto.core.text import cut
 from tenuto.ports.model import ProviderError

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tenuto.agent.providers.foreign import NAME_CHARACTERS, at, is_sound, tokens
-from tenuto.agent.providers.setting import ModelSetting
+from tenuto.agent.providers.catalogue.setting import ModelSetting
+from tenuto.agent.providers.connection.foreign import NAME_CHARACTERS, at, is_sound, tokens
 from tenuto.ports.model import Model
 
 DEFAULT_WINDOW = 128_000

@@ -7,15 +7,16 @@ import tempfile
 from pathlib import Path
 from typing import IO, Any
 
-from tenuto.agent.tools.leash import PYTHON, Command, Lost, run
 from tenuto.agent.tools.output import Scroll
+from tenuto.agent.tools.processes.tree import PYTHON, Command, Lost, run
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed
 
 log = logging.getLogger(__name__)
 
-SURVEY = Path(__file__).with_name("survey.py")
-PAGE = Path(__file__).with_name("page.py")
+PROGRAMS = Path(__file__).with_name("programs")
+SURVEY = PROGRAMS / "walk.py"
+PAGE = PROGRAMS / "html_to_text.py"
 REFUSED = 3
 """The exit code of a program that says what is wrong with its request."""
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tenuto.agent.providers.anthropic import AnthropicProvider
-from tenuto.agent.providers.choice import first_choice
-from tenuto.agent.providers.embedded import EmbeddedProvider
-from tenuto.agent.providers.line import Unreachable
-from tenuto.agent.providers.model_file import Progress
-from tenuto.agent.providers.openai import OpenAIProvider
-from tenuto.agent.providers.probe import probe
-from tenuto.agent.providers.setting import Limits, ModelSetting, ProviderConfig
+from tenuto.agent.providers.catalogue.choice import first_choice
+from tenuto.agent.providers.catalogue.probe import probe
+from tenuto.agent.providers.catalogue.setting import Limits, ModelSetting, ProviderConfig
+from tenuto.agent.providers.connection.line import Unreachable
+from tenuto.agent.providers.embedded.model_file import Progress
+from tenuto.agent.providers.embedded.provider import EmbeddedProvider
+from tenuto.agent.providers.wires.anthropic import AnthropicProvider
+from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tenuto.core.error import ModelNotFound
 from tenuto.core.provider import KeptProvider, ProviderKind, ProviderSource, shown
 from tenuto.core.value import Value

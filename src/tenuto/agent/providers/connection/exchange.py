@@ -7,12 +7,12 @@ from typing import Any, Protocol
 import msgspec
 
 from tenuto import __version__
-from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.foreign import UNREADABLE
-from tenuto.agent.providers.line import READ_BYTES, Line, NetworkTrouble
-from tenuto.agent.providers.route import Route
-from tenuto.agent.providers.setting import Limits
-from tenuto.agent.providers.sse import EventLines, EventTooLong
+from tenuto.agent.providers.catalogue.setting import Limits
+from tenuto.agent.providers.connection.dial import Route
+from tenuto.agent.providers.connection.errors import Border
+from tenuto.agent.providers.connection.foreign import UNREADABLE
+from tenuto.agent.providers.connection.line import READ_BYTES, Line, NetworkTrouble
+from tenuto.agent.providers.connection.sse import EventLines, EventTooLong
 from tenuto.ports.model import Piece, ProviderError
 
 AFTER_FINISH_SECONDS = 5.0

@@ -4,12 +4,12 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from tenuto.agent.providers.attachment import as_text, base64_of, is_image
-from tenuto.agent.providers.border import Border
-from tenuto.agent.providers.description import Describer
-from tenuto.agent.providers.openai_answer import OpenAIAnswer
-from tenuto.agent.providers.setting import Limits, ModelSetting
-from tenuto.agent.providers.wire import Wire
+from tenuto.agent.providers.catalogue.description import Describer
+from tenuto.agent.providers.catalogue.setting import Limits, ModelSetting
+from tenuto.agent.providers.connection.errors import Border
+from tenuto.agent.providers.connection.exchange import Wire
+from tenuto.agent.providers.wires.attachment import as_text, base64_of, is_image
+from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
 from tenuto.ports.model import (
     AssistantTurn,
     FileBlock,

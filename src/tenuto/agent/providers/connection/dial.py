@@ -11,7 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import aiohappyeyeballs
 
-from tenuto.agent.providers.line import (
+from tenuto.agent.providers.connection.line import (
     BadAddress,
     Line,
     TooSlow,

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tenuto.agent.tools.vault import Vault, check_way, identity
+from tenuto.agent.tools.files.vault import Vault, check_way, identity
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed
 

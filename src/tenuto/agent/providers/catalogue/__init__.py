@@ -1,0 +1,1 @@
+"""All providers as one: which models there are, what they can do, and who answers for each."""

@@ -1,0 +1,1 @@
+"""Pages of the web: which may be reached, fetched within limits, and read in their charset."""
