@@ -13,7 +13,7 @@ from tenuto.api import app, routes
 from tenuto.api.openapi import document
 from tenuto.config import load
 from tenuto.ports.points import NOWHERE, Points
-from tenuto.storage.sqlite import checkpointer
+from tenuto.storage.sqlite.file import checkpointer
 from tenuto.wiring import serve
 from tests.crash.odd import be_odd
 from tests.crash.points import Census, CrashPoints

@@ -119,6 +119,8 @@ MUTANTS = (
         "a file that is gone is written",
         "Prompts are accepted into a database that nobody will find again.",
         "storage",
-        Edit("storage/sqlite/identity.py", "if not os.path.samestat(known, now):", "if False:"),
+        Edit(
+            "storage/sqlite/file/identity.py", "if not os.path.samestat(known, now):", "if False:"
+        ),
     ),
 )

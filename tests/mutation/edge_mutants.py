@@ -20,9 +20,9 @@ MUTANTS = (
         "published before the commit",
         "Viewers are shown events that a crash can still take back.",
         "commit storage conformance crash",
-        Edit("storage/sqlite/writer.py", "        transaction.commit()\n", TOLD_EARLY),
+        Edit("storage/sqlite/file/writer.py", "        transaction.commit()\n", TOLD_EARLY),
         Edit(
-            "storage/sqlite/writer.py",
+            "storage/sqlite/file/writer.py",
             "outcomes = self._outcomes(jobs)\n"
             "            self._loop.call_soon_threadsafe(self._deliver, outcomes)",
             "self._outcomes(jobs)",
@@ -33,7 +33,7 @@ MUTANTS = (
         "While anything streams, nothing else is ever written.",
         "storage",
         Edit(
-            "storage/sqlite/handover.py",
+            "storage/sqlite/file/handover.py",
             "slow_beside_quick if group else limit",
             "0 if group else limit",
         ),
@@ -43,7 +43,7 @@ MUTANTS = (
         "A job that comes just as the writer's thread lies down waits for the next one.",
         "storage",
         Edit(
-            "storage/sqlite/handover.py",
+            "storage/sqlite/file/handover.py",
             "if self._sleeping and not self._waking:",
             "if False:",
         ),
@@ -52,14 +52,14 @@ MUTANTS = (
         "202 before the commit",
         "A prompt is answered before it is on disk.",
         "commit storage crash",
-        Edit("storage/sqlite/writer.py", "        transaction.commit()\n", ANSWERED_EARLY),
+        Edit("storage/sqlite/file/writer.py", "        transaction.commit()\n", ANSWERED_EARLY),
     ),
     mutant(
         "a job's error swallowed by its group",
         "One that was refused in a shared transaction is told that it was done.",
         "storage conformance",
         Edit(
-            "storage/sqlite/writer.py",
+            "storage/sqlite/file/writer.py",
             "            return _Outcome(job, error)\n",
             "            return _Outcome(job, Written(result=None))\n",
         ),
@@ -69,7 +69,7 @@ MUTANTS = (
         "A power cut takes back what was answered.",
         "commit storage",
         Edit(
-            "storage/sqlite/connection.py",
+            "storage/sqlite/file/connection.py",
             "PRAGMA synchronous = FULL",
             "PRAGMA synchronous = OFF",
         ),
@@ -78,14 +78,14 @@ MUTANTS = (
         "no fencing of appends",
         "A writer that lost its run goes on writing into it.",
         "conformance",
-        Edit("storage/sqlite/appending.py", " or log.epoch != fence.epoch:", ":"),
+        Edit("storage/sqlite/file/appending.py", " or log.epoch != fence.epoch:", ":"),
     ),
     mutant(
         "remembered head not forgotten",
         "The next append numbers its events from a head that a decision has moved.",
         "conformance storage",
         Edit(
-            "storage/sqlite/appending.py",
+            "storage/sqlite/file/appending.py",
             "self._logs.pop(stream, None)",
             "self._logs.get(stream)",
         ),
@@ -207,7 +207,7 @@ MUTANTS = (
         "A server killed at a bad moment cannot be started again.",
         "storage",
         Edit(
-            "storage/sqlite/lock.py",
+            "storage/sqlite/file/lock.py",
             "        return False\n    except (",
             "        return True\n    except (",
         ),

@@ -14,7 +14,7 @@ from tenuto.core import scheduler
 from tenuto.core.desk import Change, Desk
 from tenuto.core.run import Run
 from tenuto.storage.sqlite import SqliteStore
-from tenuto.storage.sqlite.transaction import Transaction
+from tenuto.storage.sqlite.file.transaction import Transaction
 from tests.conformance.life import Life, make_workspace
 from tests.conformance.listener import Listener
 

@@ -8,9 +8,10 @@ import pytest
 
 from tenuto.core.value import NodeId
 from tenuto.ports.store import SessionQuery
-from tenuto.storage.sqlite import SqliteStore, checkpointer
+from tenuto.storage.sqlite import SqliteStore
+from tenuto.storage.sqlite.file import checkpointer
+from tenuto.storage.sqlite.file.transaction import Transaction
 from tenuto.storage.sqlite.queries import load_queries
-from tenuto.storage.sqlite.transaction import Transaction
 from tests.conformance.life import Life, instant, make_workspace, new_session
 from tests.storage.conftest import opened
 from tests.storage.files import content_of, size_of, until, wal_of

@@ -9,8 +9,8 @@ from tenuto.core.error import StorageTrouble
 from tenuto.core.file import FileInfo
 from tenuto.core.value import FileId
 from tenuto.storage.sqlite import SqliteStore
-from tenuto.storage.sqlite.transaction import Transaction
-from tenuto.storage.sqlite.writer import Written
+from tenuto.storage.sqlite.file.transaction import Transaction
+from tenuto.storage.sqlite.file.writer import Written
 from tests.conformance.life import START, Life, make_workspace, whole_log
 from tests.conformance.listener import Listener
 from tests.storage.conftest import opened

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tenuto.storage.sqlite.handover import Handover
+from tenuto.storage.sqlite.file.handover import Handover
 from tests.storage.files import until
 
 pytestmark = pytest.mark.anyio

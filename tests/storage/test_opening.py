@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from tenuto.core.error import StorageTrouble
-from tenuto.storage.sqlite import lock
+from tenuto.storage.sqlite.file import lock
 from tenuto.storage.sqlite.migration import Migration, shipped
 from tests.conformance.life import Life, make_workspace
 from tests.storage.conftest import make_read_only, make_writable, opened
@@ -42,7 +42,7 @@ asyncio.run(main())
 REMAINS = """
 import os, sys, time
 from pathlib import Path
-from tenuto.storage.sqlite.lock import FolderLock
+from tenuto.storage.sqlite.file.lock import FolderLock
 
 lock = FolderLock(Path(sys.argv[1]))
 lock.take()

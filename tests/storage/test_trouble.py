@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from tenuto.core.error import StorageTrouble
-from tenuto.storage.sqlite.trouble import SENTENCES, explained
+from tenuto.storage.sqlite.file.trouble import SENTENCES, explained
 
 OUR_BUGS = {
     apsw.AbortError,

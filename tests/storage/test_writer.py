@@ -9,8 +9,8 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from tenuto.storage.sqlite import SqliteStore
-from tenuto.storage.sqlite.transaction import Transaction
-from tenuto.storage.sqlite.writer import Written
+from tenuto.storage.sqlite.file.transaction import Transaction
+from tenuto.storage.sqlite.file.writer import Written
 from tests.conformance.life import Life, make_workspace, whole_log
 from tests.conformance.listener import Listener
 from tests.storage.conftest import opened

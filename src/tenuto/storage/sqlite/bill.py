@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from tenuto.core.spending import Spending
 from tenuto.core.value import WorkspaceId
-from tenuto.storage.sqlite.db import Database
-from tenuto.storage.sqlite.transaction import Row, Transaction
+from tenuto.storage.sqlite.file.db import Database
+from tenuto.storage.sqlite.file.transaction import Row, Transaction
 
 HIDDEN = ""
 

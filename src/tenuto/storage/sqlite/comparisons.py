@@ -11,7 +11,6 @@ from tenuto.ports.store import Compared, ComparedPage, ComparisonQuery, Judge, O
 from tenuto.storage.cursor import comparison_cursor, place
 from tenuto.storage.missing import no_such
 from tenuto.storage.plan import plan
-from tenuto.storage.sqlite.db import Database
 from tenuto.storage.sqlite.desks import (
     at_most_once,
     insert_session,
@@ -19,11 +18,12 @@ from tenuto.storage.sqlite.desks import (
     planned_for,
     remember,
 )
+from tenuto.storage.sqlite.file.db import Database
+from tenuto.storage.sqlite.file.transaction import Row, Transaction
+from tenuto.storage.sqlite.file.writer import Written
 from tenuto.storage.sqlite.library import NEWEST
 from tenuto.storage.sqlite.projecting import Told, write_plan
 from tenuto.storage.sqlite.rows import decode, desk, encode, session_of
-from tenuto.storage.sqlite.transaction import Row, Transaction
-from tenuto.storage.sqlite.writer import Written
 
 T = TypeVar("T")
 

@@ -15,12 +15,12 @@ from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.missing import no_such
 from tenuto.storage.once import Answer, first
 from tenuto.storage.plan import Plan, created, plan
-from tenuto.storage.sqlite.appending import Append
-from tenuto.storage.sqlite.db import Database
+from tenuto.storage.sqlite.file.appending import Append
+from tenuto.storage.sqlite.file.db import Database
+from tenuto.storage.sqlite.file.transaction import Row, Transaction
+from tenuto.storage.sqlite.file.writer import Written
 from tenuto.storage.sqlite.projecting import Told, write_plan
 from tenuto.storage.sqlite.rows import desk, encode, stored_events
-from tenuto.storage.sqlite.transaction import Row, Transaction
-from tenuto.storage.sqlite.writer import Written
 
 T = TypeVar("T")
 

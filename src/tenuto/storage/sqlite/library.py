@@ -20,7 +20,8 @@ from tenuto.ports.store import (
 )
 from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
 from tenuto.storage.missing import no_such, no_user_message
-from tenuto.storage.sqlite.db import Database
+from tenuto.storage.sqlite.file.db import Database
+from tenuto.storage.sqlite.file.transaction import Row, Transaction
 from tenuto.storage.sqlite.rows import (
     FOR_EVER,
     decode,
@@ -34,7 +35,6 @@ from tenuto.storage.sqlite.rows import (
     transcript,
 )
 from tenuto.storage.sqlite.search import sessions_with
-from tenuto.storage.sqlite.transaction import Row, Transaction
 
 RECENT_RUNS = 100
 FEW = 1_000

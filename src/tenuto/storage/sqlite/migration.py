@@ -11,7 +11,7 @@ import apsw
 
 from tenuto.core.error import StorageTrouble
 from tenuto.core.value import Value
-from tenuto.storage.sqlite.connection import connect
+from tenuto.storage.sqlite.file.connection import connect
 
 APPLICATION_ID = 0x54656E75
 """Marks the file as ours: "Tenu"."""

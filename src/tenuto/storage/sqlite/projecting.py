@@ -11,9 +11,9 @@ from tenuto.storage.missing import no_such
 from tenuto.storage.plan import ApprovalRow, MessageRow, Plan, RunRow
 from tenuto.storage.sqlite import search
 from tenuto.storage.sqlite.bill import add_spending
+from tenuto.storage.sqlite.file.transaction import Transaction
+from tenuto.storage.sqlite.file.trouble import ABOUT_THE_CONTENT
 from tenuto.storage.sqlite.rows import encode
-from tenuto.storage.sqlite.transaction import Transaction
-from tenuto.storage.sqlite.trouble import ABOUT_THE_CONTENT
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from tenuto.core.session import Control, Session, Workspace
 from tenuto.core.value import MessageId, RunId, SessionId, Value
 from tenuto.storage.folding import grown
 from tenuto.storage.missing import no_such
-from tenuto.storage.sqlite.transaction import Row, Transaction
+from tenuto.storage.sqlite.file.transaction import Row, Transaction
 
 T = TypeVar("T")
 

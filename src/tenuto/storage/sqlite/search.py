@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from tenuto.core.message import Message
 from tenuto.core.session import Session
 from tenuto.core.value import SessionId
+from tenuto.storage.sqlite.file.transaction import Row, Transaction
 from tenuto.storage.sqlite.rows import encode
-from tenuto.storage.sqlite.transaction import Row, Transaction
 from tenuto.storage.words import words_of
 
 TITLE = ""

@@ -8,11 +8,11 @@ from tenuto.core.session import Workspace
 from tenuto.core.value import FileId, WorkspaceId
 from tenuto.ports.store import Once
 from tenuto.storage.missing import no_such
-from tenuto.storage.sqlite.db import Database
 from tenuto.storage.sqlite.desks import at_most_once, remember
+from tenuto.storage.sqlite.file.db import Database
+from tenuto.storage.sqlite.file.transaction import Row, Transaction
+from tenuto.storage.sqlite.file.writer import Written
 from tenuto.storage.sqlite.rows import decode, encode
-from tenuto.storage.sqlite.transaction import Row, Transaction
-from tenuto.storage.sqlite.writer import Written
 
 
 class SqliteShelves:

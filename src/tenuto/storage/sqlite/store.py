@@ -7,8 +7,8 @@ from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Sink
 from tenuto.storage.sqlite.bill import SqliteBill
 from tenuto.storage.sqlite.comparisons import SqliteComparisons
-from tenuto.storage.sqlite.db import Database
 from tenuto.storage.sqlite.desks import SqliteDesks
+from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.library import SqliteLibrary
 from tenuto.storage.sqlite.migration import Migration, shipped
 from tenuto.storage.sqlite.shelves import SqliteShelves

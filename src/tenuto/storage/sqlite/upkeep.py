@@ -6,10 +6,10 @@ from tenuto.core.value import Instant, MessageId, NodeId, SessionId
 from tenuto.ports.store import Orphan
 from tenuto.storage.folding import shorten
 from tenuto.storage.once import forgotten_before
-from tenuto.storage.sqlite.db import Database
+from tenuto.storage.sqlite.file.db import Database
+from tenuto.storage.sqlite.file.transaction import Row, Transaction
+from tenuto.storage.sqlite.file.writer import Written
 from tenuto.storage.sqlite.rows import stored_events
-from tenuto.storage.sqlite.transaction import Row, Transaction
-from tenuto.storage.sqlite.writer import Written
 
 PURGE_EVENTS = 5_000
 """Events removed in one transaction: the writer must not be kept from prompts for long."""

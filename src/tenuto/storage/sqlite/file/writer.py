@@ -14,12 +14,12 @@ from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId, Value
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Sink
-from tenuto.storage.sqlite.appending import Append, Appending
-from tenuto.storage.sqlite.checkpointer import Checkpointer
-from tenuto.storage.sqlite.connection import writer
-from tenuto.storage.sqlite.handover import Handover
-from tenuto.storage.sqlite.transaction import Transaction
-from tenuto.storage.sqlite.trouble import STILL_USABLE, explained
+from tenuto.storage.sqlite.file.appending import Append, Appending
+from tenuto.storage.sqlite.file.checkpointer import Checkpointer
+from tenuto.storage.sqlite.file.connection import writer
+from tenuto.storage.sqlite.file.handover import Handover
+from tenuto.storage.sqlite.file.transaction import Transaction
+from tenuto.storage.sqlite.file.trouble import STILL_USABLE, explained
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

@@ -12,16 +12,16 @@ import apsw
 from tenuto.core.error import StorageTrouble
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Sink
-from tenuto.storage.sqlite.appending import Append
-from tenuto.storage.sqlite.checkpointer import Checkpointer
-from tenuto.storage.sqlite.identity import Identity
-from tenuto.storage.sqlite.lock import FolderLock
+from tenuto.storage.sqlite.file.appending import Append
+from tenuto.storage.sqlite.file.checkpointer import Checkpointer
+from tenuto.storage.sqlite.file.identity import Identity
+from tenuto.storage.sqlite.file.lock import FolderLock
+from tenuto.storage.sqlite.file.readers import Readers
+from tenuto.storage.sqlite.file.transaction import Transaction
+from tenuto.storage.sqlite.file.trouble import explained
+from tenuto.storage.sqlite.file.writer import Work, Writer, Written
 from tenuto.storage.sqlite.migration import Migration, migrate
 from tenuto.storage.sqlite.queries import load_queries
-from tenuto.storage.sqlite.readers import Readers
-from tenuto.storage.sqlite.transaction import Transaction
-from tenuto.storage.sqlite.trouble import explained
-from tenuto.storage.sqlite.writer import Work, Writer, Written
 
 T = TypeVar("T")
 

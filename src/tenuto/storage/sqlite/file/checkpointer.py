@@ -7,8 +7,8 @@ from pathlib import Path
 import apsw
 
 from tenuto.ports.points import NOWHERE, Points, Step
-from tenuto.storage.sqlite.connection import connect
-from tenuto.storage.sqlite.transaction import Transaction
+from tenuto.storage.sqlite.file.connection import connect
+from tenuto.storage.sqlite.file.transaction import Transaction
 
 PASSIVE_PAGES = 1_000
 """A WAL that grew by this much since the last time is worth a passive checkpoint."""

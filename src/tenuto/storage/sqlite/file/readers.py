@@ -10,9 +10,9 @@ from typing import TypeVar
 import apsw
 
 from tenuto.core.error import StorageTrouble
-from tenuto.storage.sqlite.connection import reader
-from tenuto.storage.sqlite.transaction import Transaction
-from tenuto.storage.sqlite.trouble import DAMAGE, explained
+from tenuto.storage.sqlite.file.connection import reader
+from tenuto.storage.sqlite.file.transaction import Transaction
+from tenuto.storage.sqlite.file.trouble import DAMAGE, explained
 
 T = TypeVar("T")
 

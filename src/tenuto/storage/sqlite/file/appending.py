@@ -12,7 +12,7 @@ from tenuto.core.error import Fenced
 from tenuto.core.event import Stored
 from tenuto.core.session import Fence
 from tenuto.core.value import RunId, StreamId, Value
-from tenuto.storage.sqlite.transaction import Transaction
+from tenuto.storage.sqlite.file.transaction import Transaction
 
 REMEMBERED = 10_000
 """Logs; past it all are forgotten and read again when they are needed."""
