@@ -1,11 +1,18 @@
-"""What the server says when it is ready."""
+"""What the server says to whoever starts it."""
 
+import logging
+import sys
 from urllib.parse import quote
+
+import click
 
 from tenuto import __version__
 from tenuto.config import TOKEN_FILE, Secret, Settings
 from tenuto.core.host import is_loopback
 
+log = logging.getLogger(__name__)
+
+BAR_WIDTH = 30
 ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 """An address that means all of them, and one that a browser can open."""
 
@@ -60,3 +67,22 @@ def _models(settings: Settings) -> str:
     if settings.embedded.enabled:
         return "the embedded one, unless a local server is found; set OPENAI_API_KEY for others"
     return "none configured; set OPENAI_API_KEY or write tenuto.toml (docs/configuration.md)"
+
+
+class FetchBar:
+    """Shows how far the embedded model's file is: a bar on a terminal, a line elsewhere."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if self._told:
+            return
+        self._told = done >= total
+        if sys.stderr.isatty():
+            filled = BAR_WIDTH * done // max(total, 1)
+            bar = "#" * filled + "." * (BAR_WIDTH - filled)
+            line = f"\rFetching the embedded model [{bar}] {done >> 20}/{total >> 20} MiB"
+            click.echo(line, nl=self._told, err=True)
+        elif self._told:
+            log.info("the embedded model was fetched", extra={"bytes": total})

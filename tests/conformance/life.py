@@ -5,7 +5,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tenuto.core import consent, editing, scheduler
+from tenuto.core import accepting, cancelling, consent, editing, settling, starting, steering
+from tenuto.core.accepting import Prompt
 from tenuto.core.approval import Approval, Decision
 from tenuto.core.desk import Moment, Sight
 from tenuto.core.event import (
@@ -19,7 +20,6 @@ from tenuto.core.event import (
 from tenuto.core.message import Message, Part, TextPart, ToolPart, ToolState
 from tenuto.core.projection import Transcript
 from tenuto.core.run import Ending, Mode, Reason, Run, RunStatus, WhenBusy
-from tenuto.core.scheduler import Prompt
 from tenuto.core.session import DEFAULT_WORKSPACE, Fence, Session, Workspace
 from tenuto.core.value import (
     ApprovalId,
@@ -86,14 +86,14 @@ class Life:
     async def accept(self, text: str, *, once: Once | None = None, **fields: Any) -> Run:
         prompt, moment = self.prompt(text, **fields), self.moment()
         run, _ = await self.store.commit(
-            self.id, lambda desk: scheduler.accept(desk, prompt, moment), once=once, answer=Run
+            self.id, lambda desk: accepting.accept(desk, prompt, moment), once=once, answer=Run
         )
         return run
 
     async def start(self) -> Fence | None:
         moment = self.moment()
         started, _ = await self.store.commit(
-            self.id, lambda desk: scheduler.start_next(desk, moment)
+            self.id, lambda desk: starting.start_next(desk, moment)
         )
         if started is not None:
             self.fence = started.fence
@@ -179,26 +179,26 @@ class Life:
         moment, open_message = self.moment(), await self.store.open_message(self.id)
         assert open_message is not None
         await self.store.commit(
-            self.id, lambda desk: scheduler.take_steers(desk, self.fence, open_message, moment)
+            self.id, lambda desk: steering.take_steers(desk, self.fence, open_message, moment)
         )
 
     async def settle(self, ending: Ending = END_TURN) -> Run:
         moment, open_message = self.moment(), await self.store.open_message(self.id)
         run, _ = await self.store.commit(
             self.id,
-            lambda desk: scheduler.settle(desk, self.fence, ending, open_message, moment),
+            lambda desk: settling.settle(desk, self.fence, ending, open_message, moment),
         )
         return run
 
     async def cancel(self) -> None:
         moment = self.moment()
         await self.store.commit(
-            self.id, lambda desk: scheduler.cancel_session(desk, Reason.USER, moment)
+            self.id, lambda desk: cancelling.cancel_session(desk, Reason.USER, moment)
         )
 
     async def withdraw(self, run_id: RunId) -> None:
         moment = self.moment()
-        await self.store.commit(self.id, lambda desk: scheduler.withdraw(desk, run_id, moment))
+        await self.store.commit(self.id, lambda desk: cancelling.withdraw(desk, run_id, moment))
 
     async def undo(self) -> tuple[MessageId, ...]:
         moment = self.moment()

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from tenuto.core import consent, scheduler
+from tenuto.core import accepting, cancelling, consent, settling, starting
+from tenuto.core.accepting import Prompt
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.desk import Change, Decide, Desk, Moment, Outline
 from tenuto.core.event import (
@@ -32,8 +33,8 @@ from tenuto.core.event import (
 from tenuto.core.message import Message, Part, TextPart, ToolPart
 from tenuto.core.projection import OpenMessage, Transcript, grow, session_after
 from tenuto.core.run import Ending, Mode, Reason, Run, RunStatus, Usage, WhenBusy
-from tenuto.core.scheduler import Prompt, Started
 from tenuto.core.session import DEFAULT_WORKSPACE, Control, Fence, Session
+from tenuto.core.starting import Started
 from tenuto.core.value import ApprovalId, CallId, Instant, NodeId, PartId, RunId, SessionId
 
 T = TypeVar("T")
@@ -137,10 +138,10 @@ class LittleStore:
         fields = {"when_busy": WhenBusy.QUEUE, "mode": Mode.AGENT, **fields}
         run_id = RunId(f"run_{next(self._names):03}")
         prompt = Prompt(run_id=run_id, input=text, model="test/model", **fields)
-        return self.commit(lambda desk: scheduler.accept(desk, prompt, self.moment())).id
+        return self.commit(lambda desk: accepting.accept(desk, prompt, self.moment())).id
 
     def start(self) -> Started:
-        started = self.commit(lambda desk: scheduler.start_next(desk, self.moment()))
+        started = self.commit(lambda desk: starting.start_next(desk, self.moment()))
         assert started is not None, "nothing could start"
         return started
 
@@ -152,14 +153,14 @@ class LittleStore:
     def settle(self, how: Ending, fence: Fence | None = None) -> Run:
         fence = fence or self.fence()
         message = self.open_message()
-        return self.commit(lambda desk: scheduler.settle(desk, fence, how, message, self.moment()))
+        return self.commit(lambda desk: settling.settle(desk, fence, how, message, self.moment()))
 
-    def cancel(self) -> scheduler.Cancelled:
-        return self.commit(lambda desk: scheduler.cancel_session(desk, Reason.USER, self.moment()))
+    def cancel(self) -> cancelling.Cancelled:
+        return self.commit(lambda desk: cancelling.cancel_session(desk, Reason.USER, self.moment()))
 
-    def cancel_run(self, run_id: RunId) -> scheduler.Cancelled:
+    def cancel_run(self, run_id: RunId) -> cancelling.Cancelled:
         return self.commit(
-            lambda desk: scheduler.cancel_run(desk, run_id, Reason.USER, self.moment())
+            lambda desk: cancelling.cancel_run(desk, run_id, Reason.USER, self.moment())
         )
 
     def say(self, text: str) -> None:

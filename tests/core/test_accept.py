@@ -5,7 +5,7 @@ import pytest
 from tenuto.core.error import QueueFull, SessionBusy
 from tenuto.core.event import RunAccepted, RunFinished, SessionUpdated
 from tenuto.core.run import InputFile, InputText, Mode, WhenBusy
-from tenuto.core.scheduler import provisional_title
+from tenuto.core.title import provisional_title
 from tenuto.core.value import FileId, MessageId
 from tests.core.little_store import LittleStore, ending
 

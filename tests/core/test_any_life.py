@@ -11,13 +11,13 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from tenuto.core import consent, editing, scheduler
+from tenuto.core import cancelling, consent, editing, starting, steering
+from tenuto.core.accepting import Prompt
 from tenuto.core.approval import ApprovalState, Decision
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import AlreadyAnswered, Conflict, Fenced, NotFound
 from tenuto.core.event import RunFinished
 from tenuto.core.run import Mode, OnDisconnect, Run, Usage, WhenBusy
-from tenuto.core.scheduler import Prompt
 from tenuto.core.session import Fence
 from tenuto.core.value import MessageId, RunId
 from tests.core.little_store import LittleStore, ending
@@ -76,7 +76,7 @@ class AnyLife(RuleBasedStateMachine):
     @rule()
     def start(self) -> None:
         waiting, active = self.store.control.queue, self.store.session.active_run
-        started = self.store.commit(lambda desk: scheduler.start_next(desk, self.store.moment()))
+        started = self.store.commit(lambda desk: starting.start_next(desk, self.store.moment()))
         if active is None and waiting:
             assert started is not None and started.run.id == waiting[0]
             self.fences.append(started.fence)
@@ -115,7 +115,7 @@ class AnyLife(RuleBasedStateMachine):
         assert message is not None
         fence = self.store.fence()
         steered = self.store.commit(
-            lambda desk: scheduler.take_steers(desk, fence, message, self.store.moment())
+            lambda desk: steering.take_steers(desk, fence, message, self.store.moment())
         )
         assert steered is None or fence.run_id not in self.covered
 
@@ -161,7 +161,7 @@ class AnyLife(RuleBasedStateMachine):
         run = self.any_run(data)
         waiting = run in self.store.control.queue
         try:
-            self.store.commit(lambda desk: scheduler.withdraw(desk, run, self.store.moment()))
+            self.store.commit(lambda desk: cancelling.withdraw(desk, run, self.store.moment()))
             assert waiting
             self.covered.add(run)
         except (Conflict, NotFound):
@@ -171,7 +171,7 @@ class AnyLife(RuleBasedStateMachine):
     def drop_attached(self) -> None:
         waiting = [self.store.runs[run] for run in self.store.control.queue]
         self.covered |= {r.id for r in waiting if r.on_disconnect is OnDisconnect.CANCEL}
-        self.store.commit(lambda desk: scheduler.drop_attached(desk, self.store.moment()))
+        self.store.commit(lambda desk: cancelling.drop_attached(desk, self.store.moment()))
 
     @precondition(lambda self: self.store.control.queue)
     @rule(data=st.data(), position=st.integers(0, 5), steer=st.booleans())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tenuto.core import scheduler
+from tenuto.core import cancelling, starting
 from tenuto.core.desk import Change
 from tenuto.core.error import NotFound, SessionBusy
 from tenuto.core.run import Ending, Mode, Reason
@@ -109,7 +109,7 @@ def test_whether_a_run_starts_before_or_after_its_cancel_it_ends_cancelled(
     store = LittleStore()
     run = store.accept("hello")
     steps: dict[str, Callable[[], object]] = {
-        "start": lambda: store.commit(lambda desk: scheduler.start_next(desk, store.moment())),
+        "start": lambda: store.commit(lambda desk: starting.start_next(desk, store.moment())),
         "cancel": store.cancel,
     }
     for step in order:
@@ -132,14 +132,14 @@ def test_a_covered_run_that_still_waits_is_not_started() -> None:
     store.commit(
         lambda desk: Change(events=(), control=replace(desk.control, cancels=cancels), result=None)
     )
-    assert store.commit(lambda desk: scheduler.start_next(desk, store.moment())) is None
+    assert store.commit(lambda desk: starting.start_next(desk, store.moment())) is None
     assert (store.runs[run].status, store.runs[run].reason) == ("cancelled", "disconnect")
     assert store.start().run.id == other
 
 
 def test_a_prompt_that_is_taken_back_leaves_the_run_and_no_message() -> None:
     store, runs = busy(2)
-    store.commit(lambda desk: scheduler.withdraw(desk, runs[1], store.moment()))
+    store.commit(lambda desk: cancelling.withdraw(desk, runs[1], store.moment()))
     taken = store.runs[runs[1]]
     assert (taken.status, taken.reason, taken.input) == ("cancelled", "withdrawn", "prompt 1")
     assert not [m for m in store.messages.values() if m.run_id == runs[1]]
@@ -149,10 +149,10 @@ def test_a_prompt_that_is_taken_back_leaves_the_run_and_no_message() -> None:
 def test_only_a_waiting_prompt_can_be_taken_back() -> None:
     store, runs = busy(0)
     with pytest.raises(SessionBusy):
-        store.commit(lambda desk: scheduler.withdraw(desk, runs[0], store.moment()))
+        store.commit(lambda desk: cancelling.withdraw(desk, runs[0], store.moment()))
     store.settle(DONE)
     with pytest.raises(NotFound):
-        store.commit(lambda desk: scheduler.withdraw(desk, runs[0], store.moment()))
+        store.commit(lambda desk: cancelling.withdraw(desk, runs[0], store.moment()))
 
 
 def test_a_cancelled_compaction_that_waits_leaves_no_message() -> None:

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from tenuto.core import editing, scheduler
+from tenuto.core import cancelling, editing, steering
+from tenuto.core.accepting import Prompt
 from tenuto.core.desk import Change, Desk
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import Fenced, NotFound, NothingToUndo, NotLast, SessionBusy
 from tenuto.core.event import SessionCompacted, SessionDeleted, SessionUpdated
 from tenuto.core.run import Mode, Run, WhenBusy
-from tenuto.core.scheduler import Prompt
 from tenuto.core.value import MessageId, RunId
 from tests.core.little_store import LittleStore, ending
 
@@ -70,7 +70,7 @@ def test_undo_also_takes_what_a_steered_run_said_after_its_last_prompt() -> None
     store.accept("left", when_busy=WhenBusy.STEER)
     message = store.open_message()
     assert message is not None
-    store.commit(lambda desk: scheduler.take_steers(desk, store.fence(), message, store.moment()))
+    store.commit(lambda desk: steering.take_steers(desk, store.fence(), message, store.moment()))
     store.say("Left.")
     store.settle(DONE)
     undo(store)
@@ -135,7 +135,7 @@ def test_a_prompt_that_was_taken_back_does_not_count_as_the_last() -> None:
     store = after("one")
     (run,) = store.runs
     taken = store.accept("two")
-    store.commit(lambda desk: scheduler.withdraw(desk, taken, store.moment()))
+    store.commit(lambda desk: cancelling.withdraw(desk, taken, store.moment()))
     assert store.commit(lambda desk: editing.go_on(desk, run, AGAIN, store.moment())).continues
 
 

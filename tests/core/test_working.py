@@ -2,12 +2,12 @@
 
 import pytest
 
-from tenuto.core import scheduler
+from tenuto.core import cancelling, starting, steering
 from tenuto.core.error import Fenced
 from tenuto.core.message import Message, TextPart, ToolPart
 from tenuto.core.run import Mode, OnDisconnect, Usage, WhenBusy
-from tenuto.core.scheduler import Steered
 from tenuto.core.session import Fence
+from tenuto.core.steering import Steered
 from tenuto.core.value import RunId
 from tests.core.little_store import LittleStore, ending
 
@@ -18,7 +18,7 @@ def steer(store: LittleStore, fence: Fence | None = None) -> Steered | None:
     fence = fence or store.fence()
     message = store.open_message()
     assert message is not None
-    return store.commit(lambda desk: scheduler.take_steers(desk, fence, message, store.moment()))
+    return store.commit(lambda desk: steering.take_steers(desk, fence, message, store.moment()))
 
 
 def parts_of(message: Message) -> list[tuple[str, str]]:
@@ -55,12 +55,12 @@ def test_a_started_run_has_its_prompt_and_an_empty_answer() -> None:
 
 def test_nothing_starts_while_something_runs_or_when_nothing_waits() -> None:
     store = LittleStore()
-    assert store.commit(lambda desk: scheduler.start_next(desk, store.moment())) is None
+    assert store.commit(lambda desk: starting.start_next(desk, store.moment())) is None
     store.accept()
     store.start()
     store.accept()
     head = store.session.head
-    assert store.commit(lambda desk: scheduler.start_next(desk, store.moment())) is None
+    assert store.commit(lambda desk: starting.start_next(desk, store.moment())) is None
     assert store.session.head == head
 
 
@@ -226,6 +226,6 @@ def test_only_runs_that_belonged_to_a_connection_go_with_it() -> None:
     store = LittleStore()
     attached = store.accept(on_disconnect=OnDisconnect.CANCEL)
     detached = store.accept()
-    store.commit(lambda desk: scheduler.drop_attached(desk, store.moment()))
+    store.commit(lambda desk: cancelling.drop_attached(desk, store.moment()))
     assert (store.runs[attached].status, store.runs[attached].reason) == ("cancelled", "disconnect")
     assert store.control.queue == (detached,)

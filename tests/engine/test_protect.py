@@ -5,7 +5,7 @@ import asyncio
 import anyio
 import pytest
 
-from tenuto.core import scheduler
+from tenuto.core import starting
 from tenuto.core.run import RunStatus
 from tenuto.core.value import Instant, NodeId
 from tenuto.engine.driver import Active
@@ -77,7 +77,7 @@ async def test_a_lane_that_is_cancelled_while_it_settles_still_writes_the_ending
     stage = Stage(store, Switchboard())
     life = await stage.session()
     run = await life.accept("one")
-    started, _ = await store.commit(life.id, lambda desk: scheduler.start_next(desk, life.moment()))
+    started, _ = await store.commit(life.id, lambda desk: starting.start_next(desk, life.moment()))
     store.held = asyncio.Event()
     stage.worker.may_end.set()
     lane = asyncio.create_task(stage.driver.drive(Active(started)))

@@ -22,12 +22,15 @@ from tenuto.engine.driver import Driver
 from tenuto.engine.endings import Endings
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.librarian import Librarian
+from tenuto.engine.node import Node
 from tenuto.ports.model import Models
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.life import NODE, Life, make_workspace, whole_log
 from tests.conformance.listener import Listener
 
 pytestmark = pytest.mark.anyio
+
+HERE = Node(id=NODE, clock=SystemClock(), ids=RandomIds())
 
 
 class StoreWithACancel(MemoryStore):
@@ -53,9 +56,8 @@ async def waiting_run() -> tuple[StoreWithACancel, Inbox, RunId]:
     await life.start()
     run = await life.accept("two")
     store.cancel = life.cancel
-    clock = SystemClock()
-    endings = Endings(store, Bell(), clock)
-    inbox = Inbox(store, cast("Models", None), endings, clock, RandomIds(), node=NODE)
+    endings = Endings(store, Bell(), HERE.clock)
+    inbox = Inbox(store, cast("Models", None), endings, HERE)
     return store, inbox, run.id
 
 
@@ -88,10 +90,9 @@ class StoreThatGoesOn(MemoryStore):
 
 
 async def assert_deleting_finishes_each_answer(store: StoreThatGoesOn, life: Life) -> None:
-    clock = SystemClock()
-    coordinator = Coordinator(store, cast("Driver", None), clock, node=NODE)
+    coordinator = Coordinator(store, cast("Driver", None), HERE)
     models = cast("Models", None)
-    await Librarian(store, models, coordinator, clock, RandomIds(), node=NODE).delete(life.id)
+    await Librarian(store, models, coordinator, HERE).delete(life.id)
     log = await whole_log(store, life.id)
     begun = [e.message.id for e in log if isinstance(e, MessageStarted)]
     finished = [e.message_id for e in log if isinstance(e, MessageFinished)]

@@ -90,12 +90,12 @@ RUNNER_KILLED = {
 }
 TOOL_IN_A_SERVER = """
     import asyncio, os, pathlib, subprocess, sys
-    from tenuto import wiring
+    from tenuto.wiring.process import take_in_orphans
     from tenuto.agent.tools import ToolSettings, built_in_tools
     from tenuto.ports.tool import Place, ToolFailed
 
     async def main():
-        wiring._take_in_orphans()
+        take_in_orphans()
         own = subprocess.Popen(["/bin/sleep", "1000"])
         shell = next(t for t in built_in_tools(ToolSettings()) if t.spec.name == "shell")
         place = Place(folder=pathlib.Path(sys.argv[1]), call_id="call_1", progress=lambda text: 0)

@@ -8,7 +8,7 @@ MUTANTS = (
         "Every run of a blind pane says which model it asks.",
         "core conformance api/blind",
         Edit(
-            "core/scheduler.py",
+            "core/accepting.py",
             "model=None if control.veil else prompt.model",
             "model=prompt.model",
         ),

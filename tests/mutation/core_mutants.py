@@ -8,7 +8,7 @@ MUTANTS = (
         "A run that a cancel covers is started all the same.",
         "core conformance api/cancel",
         Edit(
-            "core/scheduler.py",
+            "core/starting.py",
             "if reason := desk.control.cancels.reason_for(run):\n        # Cancels end",
             "if reason := ():\n        # Cancels end",
         ),
@@ -18,7 +18,7 @@ MUTANTS = (
         "A cancel also covers the next prompt, which is not there yet.",
         "core conformance api/cancel",
         Edit(
-            "core/scheduler.py",
+            "core/cancelling.py",
             "cover_all(mark, active, reason)",
             "cover_all(mark + 1, active, reason)",
         ),
@@ -34,7 +34,7 @@ MUTANTS = (
         "A session's cancel ends what waits and leaves what runs.",
         "core conformance api/cancel",
         Edit(
-            "core/scheduler.py",
+            "core/cancelling.py",
             "covered = replace(desk, control=replace(desk.control, cancels=cancels))",
             "covered = desk",
         ),
@@ -44,7 +44,7 @@ MUTANTS = (
         "A run that ends at the moment of its cancel ends completed.",
         "core conformance",
         Edit(
-            "core/scheduler.py",
+            "core/settling.py",
             "ending = Ending(status=RunStatus.CANCELLED, reason=reason, usage=ending.usage)",
             "pass",
         ),
@@ -65,7 +65,7 @@ MUTANTS = (
         "Nobody who looks twice can tell that a run has begun between the looks.",
         "found core conformance",
         Edit(
-            "core/scheduler.py",
+            "core/starting.py",
             "epoch=desk.control.epoch + 1,\n        owner=moment.node,",
             "epoch=desk.control.epoch,\n        owner=moment.node,",
         ),
@@ -75,7 +75,7 @@ MUTANTS = (
         "A writer is not fenced when its run has ended.",
         "core conformance found",
         Edit(
-            "core/scheduler.py",
+            "core/settling.py",
             "epoch=control.epoch + 1,\n        owner=None,\n        open_message=None,",
             "epoch=control.epoch,\n        owner=None,\n        open_message=None,",
         ),
@@ -90,14 +90,14 @@ MUTANTS = (
         "queue runs from its end",
         "The prompt that was accepted last starts first.",
         "core conformance api/queue",
-        Edit("core/scheduler.py", "run = desk.queue[0]", "run = desk.queue[-1]"),
+        Edit("core/starting.py", "run = desk.queue[0]", "run = desk.queue[-1]"),
     ),
     mutant(
         "reject is ignored",
         "A prompt that wanted an idle session is accepted by a busy one.",
         "core api/queue",
         Edit(
-            "core/scheduler.py",
+            "core/accepting.py",
             "if busy and prompt.when_busy is WhenBusy.REJECT:",
             "if False:",
         ),
@@ -107,7 +107,7 @@ MUTANTS = (
         "A prompt that should replace the active run waits behind it.",
         "core api/queue",
         Edit(
-            "core/scheduler.py",
+            "core/accepting.py",
             "if busy and prompt.when_busy is WhenBusy.INTERRUPT:",
             "if False:",
         ),
@@ -117,7 +117,7 @@ MUTANTS = (
         "A prompt is handed to a run that a cancel covers, and ends with it.",
         "core conformance",
         Edit(
-            "core/scheduler.py",
+            "core/steering.py",
             "if not steers or cancels.reason_for(run):",
             "if not steers:",
         ),
@@ -127,7 +127,7 @@ MUTANTS = (
         "A question about a run that has ended stays open for ever.",
         "core conformance",
         Edit(
-            "core/scheduler.py",
+            "core/settling.py",
             "events += _withdraw_approvals(desk, run, moment)",
             "pass",
         ),
@@ -137,7 +137,7 @@ MUTANTS = (
         "A cancelled run's tool call says running for ever.",
         "core conformance",
         Edit(
-            "core/scheduler.py",
+            "core/settling.py",
             "whole, closed = close_tools(open_message, state)",
             "whole, closed = open_message, ()",
         ),

@@ -134,19 +134,19 @@ MUTANTS = (
         "apart",
         Edit(
             "engine/inbox.py",
-            "            lambda desk: editing.ask_again(desk, message_id, prompt, self.moment),",
-            "            lambda desk: scheduler.accept(desk, prompt, self.moment),",
+            "            lambda desk: editing.ask_again(desk, message_id, prompt, self._node.moment()),",
+            "            lambda desk: accepting.accept(desk, prompt, self._node.moment()),",
         ),
         Edit(
             "engine/inbox.py",
             "model=model)\n"
             "        run, _ = await self._store.commit(\n            session_id,\n"
-            "            lambda desk: scheduler.accept(desk, prompt, self.moment),\n"
+            "            lambda desk: accepting.accept(desk, prompt, self._node.moment()),\n"
             "            sight=Sight.HISTORY,",
             "model=model)\n"
             "        await self.undo(session_id)\n"
             "        run, _ = await self._store.commit(\n            session_id,\n"
-            "            lambda desk: scheduler.accept(desk, prompt, self.moment),\n"
+            "            lambda desk: accepting.accept(desk, prompt, self._node.moment()),\n"
             "            sight=Sight.HISTORY,",
         ),
     ),
@@ -154,7 +154,7 @@ MUTANTS = (
         "rescuer ends live runs",
         "A run that its owner is working on is taken for one that was left.",
         "rescue api/detached api/stuck",
-        Edit("engine/rescuer.py", "if desk.control.owner == self._node and", "if False and"),
+        Edit("engine/rescuer.py", "if desk.control.owner == self._node.id and", "if False and"),
         Edit(
             "storage/sqlite/queries.sql",
             "WHERE active_run IS NOT NULL AND owner IS NOT :node;",
@@ -174,8 +174,8 @@ MUTANTS = (
         "rescue api/persistence api/stuck",
         Edit(
             "engine/rescuer.py",
-            "return scheduler.settle(desk, fence, ending, answer, self._moment())",
-            "return scheduler.settle(desk, fence, ending, None, self._moment())",
+            "return settling.settle(desk, fence, ending, answer, self._node.moment())",
+            "return settling.settle(desk, fence, ending, None, self._node.moment())",
         ),
     ),
     mutant(

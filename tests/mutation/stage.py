@@ -6,16 +6,11 @@ from typing import cast
 
 from tenuto.clock import RandomIds, SystemClock
 from tenuto.core.message import TextPart
-from tenuto.core.run import Ending
-from tenuto.core.value import PartId
-from tenuto.engine.bell import Bell
-from tenuto.engine.coordinator import Coordinator
-from tenuto.engine.driver import Driver
-from tenuto.engine.endings import Endings
+from tenuto.core.run import Ending, Run
+from tenuto.core.value import PartId, SessionId
+from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Switchboard
-from tenuto.engine.inbox import Inbox
-from tenuto.engine.rescuer import Rescuer
-from tenuto.engine.stops import Stops
+from tenuto.engine.node import Node
 from tenuto.engine.task import Task
 from tenuto.ports.model import Model, Models
 from tenuto.storage.memory import MemoryStore
@@ -30,6 +25,11 @@ class NoModels:
     async def find(self, model_id: str | None) -> Model:
         name = model_id or "none"
         return Model(id=name, name=name, provider="none", context_window=1000)
+
+
+class NoTitles:
+    async def make(self, session_id: SessionId, run: Run) -> str | None:
+        return None
 
 
 class HeldWorker:
@@ -55,17 +55,23 @@ class Stage:
     def __init__(self, store: MemoryStore, switchboard: Switchboard) -> None:
         self.store = store
         self.worker = HeldWorker()
-        clock, ids = SystemClock(), RandomIds()
         models = cast("Models", NoModels())
-        self.bell = Bell()
-        self.driver = Driver(store, self.worker, clock, ids, node=NODE, run_seconds=60.0)
-        self.coordinator = Coordinator(store, self.driver, clock, node=NODE)
-        self.endings = Endings(store, self.bell, clock)
-        self.inbox = Inbox(store, models, self.endings, clock, ids, node=NODE)
-        self.stops = Stops(store, self.coordinator, self.endings, clock, node=NODE)
-        self.rescuer = Rescuer(store, self.coordinator, clock, node=NODE)
-        switchboard.on_changed.append(self.coordinator.changed)
-        switchboard.on_committed.append(lambda stream, _: self.bell.ring(stream))
+        node = Node(id=NODE, clock=SystemClock(), ids=RandomIds())
+        engine = build_engine(
+            node,
+            store,
+            models,
+            self.worker,
+            switchboard,
+            maker=NoTitles(),
+            titles_wanted=lambda: False,
+            frame=lambda stored: b"",
+            run_seconds=60.0,
+            fold_after_seconds=1e9,
+        )
+        self.driver, self.coordinator = engine.driver, engine.coordinator
+        self.endings, self.inbox, self.stops = engine.endings, engine.inbox, engine.stops
+        self.rescuer = engine.rescuer
 
     async def session(self) -> Life:
         await make_workspace(self.store)

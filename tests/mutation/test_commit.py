@@ -10,7 +10,7 @@ import apsw
 import pytest
 from anyio.lowlevel import checkpoint
 
-from tenuto.core import scheduler
+from tenuto.core import accepting
 from tenuto.core.desk import Change, Desk
 from tenuto.core.run import Run
 from tenuto.storage.sqlite import SqliteStore
@@ -57,7 +57,7 @@ async def test_nobody_is_told_or_answered_before_the_commit(
     def decide(desk: Desk) -> Change[Run]:
         # On the writer's thread, so the next commit is the one of this very change.
         commits.hold()
-        return scheduler.accept(desk, life.prompt("one"), life.moment())
+        return accepting.accept(desk, life.prompt("one"), life.moment())
 
     async def accept() -> None:
         await store.commit(life.id, decide)

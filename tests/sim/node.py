@@ -10,18 +10,9 @@ from tenuto.agent.titles import TitleMaker
 from tenuto.api import sse
 from tenuto.core.permission import Permission
 from tenuto.core.value import NodeId
-from tenuto.engine.bell import Bell
-from tenuto.engine.coordinator import Coordinator
-from tenuto.engine.driver import Driver
-from tenuto.engine.endings import Endings
-from tenuto.engine.engine import Engine, Switchboard
-from tenuto.engine.inbox import Inbox
-from tenuto.engine.janitor import Janitor
-from tenuto.engine.librarian import Librarian
-from tenuto.engine.rescuer import Rescuer
-from tenuto.engine.stops import Stops
-from tenuto.engine.tailer import Tailer
-from tenuto.engine.titler import Titler
+from tenuto.engine.build import build_engine
+from tenuto.engine.engine import Switchboard
+from tenuto.engine.node import Node as EngineNode
 from tenuto.engine.toolbox import Rulebook, Toolbox
 from tenuto.ports.store import Store
 from tests.sim.loop import NODE
@@ -57,27 +48,21 @@ class Node:
         self._build(NodeId(name))
 
     def _build(self, node: NodeId) -> None:
-        script, clock, ids, bell = self._world.script, self._world.clock, self._world.ids, Bell()
+        script, clock = self._world.script, self._world.clock
         models, store = SimModels(self._world), self.store
         toolbox = Toolbox(sim_tools(self._world), Rulebook(default=Permission(script.permission)))
         loop = AgentLoop(models, toolbox, Limits(steps=4, loop_repeats=3, cost_usd=None), clock)
-        driver = Driver(store, loop, clock, ids, node=node, run_seconds=RUN_SECONDS)
-        coordinator = Coordinator(store, driver, clock, node=node)
-        tailer = Tailer(store, bell, sse.frame)
-        self.titler = Titler(store, TitleMaker(store, models), clock, node=node)
-        if script.titles:
-            driver.on_ended.append(self.titler.run_ended)
-        self.switchboard.on_committed.append(tailer.committed)
-        self.switchboard.on_changed.append(coordinator.changed)
-        endings = Endings(store, bell, clock)
-        self.engine = Engine(
-            inbox=Inbox(store, models, endings, clock, ids, node=node),
-            stops=Stops(store, coordinator, endings, clock, node=node),
-            librarian=Librarian(store, models, coordinator, clock, ids, node=node),
-            coordinator=coordinator,
-            tailer=tailer,
-            rescuer=Rescuer(store, coordinator, clock, node=node),
-            janitor=Janitor(store, clock, fold_after_seconds=script.fold_after),
+        self.engine = build_engine(
+            EngineNode(id=node, clock=clock, ids=self._world.ids),
+            store,
+            models,
+            loop,
+            self.switchboard,
+            maker=TitleMaker(store, models),
+            titles_wanted=lambda: script.titles,
+            frame=sse.frame,
+            run_seconds=RUN_SECONDS,
+            fold_after_seconds=script.fold_after,
         )
 
     async def call(self, work: Callable[[], Awaitable[T]]) -> T:
@@ -105,7 +90,6 @@ class Node:
     async def _stop(self, seconds: float) -> None:
         await self.engine.drain(seconds)
         await self.engine.stop()
-        await self.titler.stop()
 
     def die(self) -> None:
         """End as on SIGKILL: whoever waits is cut off, and no task does anything more."""

@@ -8,11 +8,12 @@ import msgspec
 import pytest
 
 from tenuto.clock import RandomIds, SystemClock
-from tenuto.core import scheduler
+from tenuto.core import starting
 from tenuto.core.message import Message
 from tenuto.core.run import Ending, Reason, RunStatus, WhenBusy
 from tenuto.core.value import SessionId, StreamId
 from tenuto.engine.driver import Active, Driver
+from tenuto.engine.node import Node
 from tenuto.engine.task import Task
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.life import NODE, Life, make_workspace
@@ -20,6 +21,8 @@ from tests.conformance.listener import Listener
 from tests.sim.session_log import SessionLog
 
 pytestmark = pytest.mark.anyio
+
+HERE = Node(id=NODE, clock=SystemClock(), ids=RandomIds())
 
 
 class StoreWithAQueue(MemoryStore):
@@ -72,10 +75,10 @@ async def test_a_stop_while_a_steer_is_on_its_way_ends_the_message_that_is_open_
     await make_workspace(store)
     life = await Life.begin(store)
     await life.accept("one")
-    started, _ = await store.commit(life.id, lambda desk: scheduler.start_next(desk, life.moment()))
+    started, _ = await store.commit(life.id, lambda desk: starting.start_next(desk, life.moment()))
     await life.accept("two", when_busy=WhenBusy.STEER)
     active = Active(started)
-    driver = Driver(store, Steered(store), SystemClock(), RandomIds(), node=NODE, run_seconds=60.0)
+    driver = Driver(store, Steered(store), HERE, run_seconds=60.0)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(driver.drive, active)
         with anyio.fail_after(10):

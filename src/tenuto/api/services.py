@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from tenuto.api.metrics import Metrics
 from tenuto.core.value import Instant, Value
 from tenuto.engine.engine import Engine
-from tenuto.engine.panes import Panes
-from tenuto.engine.referee import Referee
 from tenuto.engine.steward import Steward
 from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.model import Models
@@ -21,8 +19,6 @@ class BodyLimits(Value):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     engine: Engine
-    referee: Referee
-    panes: Panes
     store: Store
     models: Models
     steward: Steward

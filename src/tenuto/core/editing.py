@@ -7,6 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tenuto.core.accepting import Prompt, accept
+from tenuto.core.cancelling import cancel_session, queued_run
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import (
     InvalidInput,
@@ -26,8 +28,8 @@ from tenuto.core.event import (
 )
 from tenuto.core.message import Message
 from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage, WhenBusy
-from tenuto.core.scheduler import Prompt, accept, cancel_session, queued_run, settle
 from tenuto.core.session import Fence, TitleSource
+from tenuto.core.settling import settle
 from tenuto.core.value import MessageId, RunId, Value
 
 KEEPS_ITS_MODEL = "a pane of a comparison keeps its model until it is kept as a session"

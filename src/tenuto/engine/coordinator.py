@@ -9,13 +9,12 @@ import logging
 
 import anyio
 
-from tenuto.core import scheduler
-from tenuto.core.desk import Moment
+from tenuto.core import starting
 from tenuto.core.error import NotFound, StorageTrouble
 from tenuto.core.run import Reason, Usage
-from tenuto.core.value import NodeId, RunId, SessionId
+from tenuto.core.value import RunId, SessionId
 from tenuto.engine.driver import Active, Driver
-from tenuto.ports.clock import Clock
+from tenuto.engine.node import Node
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -35,10 +34,9 @@ class Lane:
 
 
 class Coordinator:
-    def __init__(self, store: Store, driver: Driver, clock: Clock, *, node: NodeId) -> None:
+    def __init__(self, store: Store, driver: Driver, node: Node) -> None:
         self._store = store
         self._driver = driver
-        self._clock = clock
         self._node = node
         self._lanes: dict[SessionId, Lane] = {}
         self._stopping: set[str] = set()
@@ -139,9 +137,9 @@ class Coordinator:
             await anyio.sleep(RETRY_SECONDS)
             return True
         try:
-            moment = Moment(now=self._clock.now(), node=self._node)
+            moment = self._node.moment()
             started, _ = await self._store.commit(
-                session_id, lambda desk: scheduler.start_next(desk, moment)
+                session_id, lambda desk: starting.start_next(desk, moment)
             )
             if started is None:
                 return False

@@ -6,20 +6,19 @@ from collections.abc import Callable
 import anyio
 from msgspec.structs import replace
 
-from tenuto.core import scheduler
+from tenuto.core import settling
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import Fenced, ModelNotFound, NotFound, StorageTrouble
 from tenuto.core.message import Message
 from tenuto.core.run import Ending, Reason, Run, RunStatus
-from tenuto.core.scheduler import Started
 from tenuto.core.session import Fence, Session
-from tenuto.core.value import NodeId
+from tenuto.core.starting import Started
+from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.resort import LADDER, MISTAKE, Resort, complain, emptied, is_gone, lessened
 from tenuto.engine.task import Task, Worker
-from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.model import ProviderError
-from tenuto.ports.points import NOWHERE, Points, Step
+from tenuto.ports.points import Step
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -62,18 +61,13 @@ class Driver:
         self,
         store: Store,
         worker: Worker,
-        clock: Clock,
-        ids: Ids,
+        node: Node,
         *,
-        node: NodeId,
         run_seconds: float,
-        points: Points = NOWHERE,
     ) -> None:
-        self._points = points
+        self._points = node.points
         self._store = store
         self._worker = worker
-        self._clock = clock
-        self._ids = ids
         self._node = node
         self._run_seconds = run_seconds
         self._abandoned = False
@@ -86,13 +80,7 @@ class Driver:
 
     async def drive(self, active: Active) -> None:
         """Work and settle. Cancelling `active` is a stop; cancelling us is a crash."""
-        task = Task(
-            self._store,
-            self._clock,
-            self._ids,
-            node=self._node,
-            started=active.started,
-        )
+        task = Task(self._store, self._node, started=active.started)
         active.task = task
         self._points.reach(Step.RUN_STARTED)
         ending = await self._work(active, task)
@@ -180,7 +168,7 @@ class Driver:
 
         def decide(desk: Desk) -> Change[Run]:
             answer = emptied(desk) if empty else message
-            return _settled(desk, fence, last, answer, task.moment)
+            return _settled(desk, fence, last, answer, self._node.moment())
 
         run, _ = await self._store.commit(session_id, decide)
         log.info("run ended", extra={**_of(task), "status": run.status, "reason": run.reason})
@@ -198,7 +186,7 @@ def _settled(
     if desk.control.open_message != (message.id if message else None):
         desk.held_by(fence)
         raise _WentOn
-    return scheduler.settle(desk, fence, ending, message, moment)
+    return settling.settle(desk, fence, ending, message, moment)
 
 
 def _of(task: Task) -> dict[str, str]:

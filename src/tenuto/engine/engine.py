@@ -2,16 +2,22 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId
 from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.driver import Driver
+from tenuto.engine.endings import Endings
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
 from tenuto.engine.librarian import Librarian
+from tenuto.engine.panes import Panes
+from tenuto.engine.referee import Referee
 from tenuto.engine.rescuer import Rescuer
 from tenuto.engine.stops import Stops
 from tenuto.engine.tailer import Tailer
+from tenuto.engine.titler import Titler
 from tenuto.engine.upkeep import keep_going
 
 STOP_SECONDS = 5.0
@@ -33,35 +39,30 @@ class Switchboard:
             tell(session_id)
 
 
+@dataclass(kw_only=True, eq=False)
 class Engine:
-    def __init__(
-        self,
-        *,
-        inbox: Inbox,
-        stops: Stops,
-        librarian: Librarian,
-        coordinator: Coordinator,
-        tailer: Tailer,
-        rescuer: Rescuer,
-        janitor: Janitor,
-    ) -> None:
-        self.inbox = inbox
-        self.stops = stops
-        self.librarian = librarian
-        self.coordinator = coordinator
-        self.tailer = tailer
-        self._rescuer = rescuer
-        self._janitor = janitor
-        self._upkeep: list[asyncio.Task[None]] = []
-        self.draining = False
+    inbox: Inbox
+    stops: Stops
+    panes: Panes
+    endings: Endings
+    librarian: Librarian
+    referee: Referee
+    driver: Driver
+    coordinator: Coordinator
+    tailer: Tailer
+    titler: Titler
+    rescuer: Rescuer
+    janitor: Janitor
+    draining: bool = False
+    _upkeep: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self) -> None:
         """Settle what the last process left, begin what waits, and keep watch."""
-        await self._janitor.purge(older_than=0)
-        await self._rescuer.recover()
+        await self.janitor.purge(older_than=0)
+        await self.rescuer.recover()
         self._upkeep = [
-            asyncio.create_task(keep_going("rescuer", self._rescuer.watch), name="rescuer"),
-            asyncio.create_task(keep_going("janitor", self._janitor.sweep), name="janitor"),
+            asyncio.create_task(keep_going("rescuer", self.rescuer.watch), name="rescuer"),
+            asyncio.create_task(keep_going("janitor", self.janitor.sweep), name="janitor"),
         ]
 
     async def drain(self, seconds: float) -> None:
@@ -78,3 +79,5 @@ class Engine:
         for task in self._upkeep:
             task.cancel()
         await asyncio.gather(*self._upkeep, return_exceptions=True)
+        # Last: a run that ends while all this stops may still ask for a title.
+        await self.titler.stop()

@@ -4,9 +4,10 @@ import logging
 
 from msgspec.structs import replace
 
-from tenuto.core import consent, editing, scheduler
+from tenuto.core import accepting, cancelling, consent, editing
+from tenuto.core.accepting import Prompt
 from tenuto.core.approval import Approval, Decision
-from tenuto.core.desk import Decide, Moment, Sight
+from tenuto.core.desk import Decide, Sight
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import (
     InvalidInput,
@@ -19,18 +20,16 @@ from tenuto.core.error import (
 )
 from tenuto.core.message import Message, parts_input
 from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, Run, WhenBusy
-from tenuto.core.scheduler import Prompt
 from tenuto.core.session import Session
 from tenuto.core.value import (
     ApprovalId,
     MessageId,
-    NodeId,
     RunId,
     SessionId,
     Value,
 )
 from tenuto.engine.endings import Endings
-from tenuto.ports.clock import Clock, Ids
+from tenuto.engine.node import Node
 from tenuto.ports.model import Model, Models
 from tenuto.ports.store import Once, Store
 
@@ -60,26 +59,17 @@ class Inbox:
         store: Store,
         models: Models,
         endings: Endings,
-        clock: Clock,
-        ids: Ids,
-        *,
-        node: NodeId,
+        node: Node,
     ) -> None:
         self._store = store
         self._models = models
         self._endings = endings
-        self._clock = clock
-        self._ids = ids
         self._node = node
         self._closed = False
 
     def close(self) -> None:
         """Take no new prompts: the server is stopping."""
         self._closed = True
-
-    @property
-    def moment(self) -> Moment:
-        return Moment(now=self._clock.now(), node=self._node)
 
     async def accept(self, session_id: SessionId, draft: Draft, *, once: Once | None = None) -> Run:
         """Check the prompt, store it, and only then answer."""
@@ -93,7 +83,7 @@ class Inbox:
             raise
         run, _ = await self._store.commit(
             session_id,
-            lambda desk: scheduler.accept(desk, prompt, self.moment),
+            lambda desk: accepting.accept(desk, prompt, self._node.moment()),
             once=once,
             answer=Run,
         )
@@ -174,7 +164,7 @@ class Inbox:
         prompt = await self._prompt(before.session_id, draft)
         run, _ = await self._store.commit(
             before.session_id,
-            lambda desk: editing.go_on(desk, run_id, prompt, self.moment),
+            lambda desk: editing.go_on(desk, run_id, prompt, self._node.moment()),
             sight=Sight.HISTORY,
             once=once,
             answer=Run,
@@ -189,7 +179,7 @@ class Inbox:
         prompt = await self._prompt(session_id, Draft(input="", mode=Mode.COMPACT))
         run, _ = await self._store.commit(
             session_id,
-            lambda desk: editing.compact(desk, prompt, self.moment),
+            lambda desk: editing.compact(desk, prompt, self._node.moment()),
             once=once,
             answer=Run,
         )
@@ -197,20 +187,22 @@ class Inbox:
 
     async def undo(self, session_id: SessionId) -> Undone:
         removed, head = await self._store.commit(
-            session_id, lambda desk: editing.undo(desk, self.moment), sight=Sight.HISTORY
+            session_id, lambda desk: editing.undo(desk, self._node.moment()), sight=Sight.HISTORY
         )
         return Undone(removed=removed, head=head)
 
     async def withdraw(self, run_id: RunId) -> None:
         """Take a queued prompt back."""
-        await self._while_queued(run_id, lambda desk: scheduler.withdraw(desk, run_id, self.moment))
+        await self._while_queued(
+            run_id, lambda desk: cancelling.withdraw(desk, run_id, self._node.moment())
+        )
 
     async def change_queued(self, run_id: RunId, edit: QueueEdit) -> Run:
         await self._queued(run_id)
         if edit.input is not None:
             edit = replace(edit, input=await self._checked(edit.input))
         return await self._while_queued(
-            run_id, lambda desk: editing.change_queued(desk, run_id, edit, self.moment)
+            run_id, lambda desk: editing.change_queued(desk, run_id, edit, self._node.moment())
         )
 
     async def answer(
@@ -219,13 +211,15 @@ class Inbox:
         approval = await self._store.approval(approval_id)
         answered, _ = await self._store.commit(
             approval.session_id,
-            lambda desk: consent.answer(desk, approval_id, decision, note, self.moment),
+            lambda desk: consent.answer(desk, approval_id, decision, note, self._node.moment()),
         )
         return answered
 
     async def revoke(self, session_id: SessionId, tool: str) -> None:
         """Ask about a tool again that was allowed for the whole session."""
-        await self._store.commit(session_id, lambda desk: consent.revoke(desk, tool, self.moment))
+        await self._store.commit(
+            session_id, lambda desk: consent.revoke(desk, tool, self._node.moment())
+        )
 
     async def _ask_last_again(
         self,
@@ -237,7 +231,7 @@ class Inbox:
         message_id, prompt = await self.last_again(session_id, on_disconnect, model=model)
         run, _ = await self._store.commit(
             session_id,
-            lambda desk: editing.ask_again(desk, message_id, prompt, self.moment),
+            lambda desk: editing.ask_again(desk, message_id, prompt, self._node.moment()),
             sight=Sight.HISTORY,
             once=once,
             answer=Run,
@@ -251,7 +245,7 @@ class Inbox:
         prompt = await self._checked_prompt(session_id, draft)
         run, _ = await self._store.commit(
             session_id,
-            lambda desk: editing.run_again(desk, message_id, prompt, self.moment),
+            lambda desk: editing.run_again(desk, message_id, prompt, self._node.moment()),
             sight=Sight.HISTORY,
             once=once,
             answer=Run,
@@ -272,7 +266,7 @@ class Inbox:
         session = await self._store.session(session_id)
         default = session.comparison.mode if session.comparison else Mode.AGENT
         return Prompt(
-            run_id=RunId(self._ids.new("run")),
+            run_id=RunId(self._node.ids.new("run")),
             input=draft.input,
             model=(await self._model(session, draft.model)).id,
             mode=draft.mode or default,

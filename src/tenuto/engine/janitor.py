@@ -5,8 +5,8 @@ import logging
 import anyio
 
 from tenuto.core.error import StorageTrouble
-from tenuto.ports.clock import Clock
-from tenuto.ports.points import NOWHERE, Points, Step
+from tenuto.engine.node import Node
+from tenuto.ports.points import Step
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -19,12 +19,10 @@ PURGE_AFTER_SECONDS = 30.0
 
 
 class Janitor:
-    def __init__(
-        self, store: Store, clock: Clock, *, fold_after_seconds: float, points: Points = NOWHERE
-    ) -> None:
-        self._points = points
+    def __init__(self, store: Store, node: Node, *, fold_after_seconds: float) -> None:
+        self._points = node.points
         self._store = store
-        self._clock = clock
+        self._clock = node.clock
         self._fold_after_seconds = fold_after_seconds
 
     async def sweep(self) -> None:

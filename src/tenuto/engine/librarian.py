@@ -9,7 +9,7 @@ import anyio
 from msgspec.structs import replace
 
 from tenuto.core import editing
-from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core.desk import Change, Desk
 from tenuto.core.error import Conflict, Fenced, Forbidden, NotFound, Outdated, SessionBusy
 from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted
 from tenuto.core.message import Message
@@ -18,13 +18,12 @@ from tenuto.core.session import DEFAULT_WORKSPACE, Session, TitleSource, Workspa
 from tenuto.core.value import (
     ComparisonId,
     MessageId,
-    NodeId,
     SessionId,
     Value,
     WorkspaceId,
 )
 from tenuto.engine.coordinator import Coordinator
-from tenuto.ports.clock import Clock, Ids
+from tenuto.engine.node import Node
 from tenuto.ports.model import Models
 from tenuto.ports.store import ComparisonQuery, Once, SessionQuery, Store
 
@@ -46,16 +45,11 @@ class Librarian:
         store: Store,
         models: Models,
         coordinator: Coordinator,
-        clock: Clock,
-        ids: Ids,
-        *,
-        node: NodeId,
+        node: Node,
     ) -> None:
         self._store = store
         self._models = models
         self._coordinator = coordinator
-        self._clock = clock
-        self._ids = ids
         self._node = node
 
     async def create(self, new: NewSession, *, once: Once | None = None) -> Session:
@@ -64,9 +58,9 @@ class Librarian:
         await self._store.workspace(new.workspace)
         if new.model is not None:
             await self._models.find(new.model)
-        now = self._clock.now()
+        now = self._node.clock.now()
         session = Session(
-            id=SessionId(self._ids.new("ses")),
+            id=SessionId(self._node.ids.new("ses")),
             workspace_id=new.workspace,
             title=new.title,
             title_source=TitleSource.USER if new.title else TitleSource.PROVISIONAL,
@@ -90,10 +84,10 @@ class Librarian:
         if pane is not None and pane.blind and not pane.voted:
             raise Conflict("vote first: a blind pane cannot be copied before its model is known")
         messages = _up_to(source.messages, message_id)
-        now = self._clock.now()
+        now = self._node.clock.now()
         fork = replace(
             source.session,
-            id=SessionId(self._ids.new("ses")),
+            id=SessionId(self._node.ids.new("ses")),
             title=f"{source.session.title} (fork)".strip(),
             title_source=TitleSource.AUTO if source.session.title else TitleSource.PROVISIONAL,
             pinned=False,
@@ -113,7 +107,7 @@ class Librarian:
     async def update(self, session_id: SessionId, changes: dict[str, Any]) -> Session:
         if changes.get("model") is not None:
             await self._models.find(changes["model"])
-        moment = Moment(now=self._clock.now(), node=self._node)
+        moment = self._node.moment()
         await self._store.commit(session_id, lambda desk: editing.update(desk, changes, moment))
         return await self._store.session(session_id)
 
@@ -151,7 +145,7 @@ class Librarian:
         # First nobody may write, then we look at what is open: it must end as the log has it.
         epoch, _ = await self._store.commit(session_id, shut)
         message = await self._store.open_message(session_id)
-        moment = Moment(now=self._clock.now(), node=self._node)
+        moment = self._node.moment()
 
         def decide(desk: Desk) -> Change[None]:
             check(desk)
@@ -163,10 +157,10 @@ class Librarian:
 
     async def create_workspace(self, name: str, path: str, *, once: Once | None) -> Workspace:
         workspace = Workspace(
-            id=WorkspaceId(self._ids.new("wsp")),
+            id=WorkspaceId(self._node.ids.new("wsp")),
             name=name,
             path=path,
-            created_at=self._clock.now(),
+            created_at=self._node.clock.now(),
         )
         return await self._store.put_workspace(workspace, once=once)
 
@@ -199,12 +193,12 @@ class Librarian:
 
     def _copy(self, message: Message, session_id: SessionId) -> Message:
         return replace(
-            message, id=MessageId(self._ids.new("msg")), session_id=session_id, run_id=None
+            message, id=MessageId(self._node.ids.new("msg")), session_id=session_id, run_id=None
         )
 
     def _said(self, message: Message) -> list[Event]:
         """The events whose fold is this message."""
-        now, session_id = self._clock.now(), message.session_id
+        now, session_id = self._node.clock.now(), message.session_id
         if message.role == "user":
             return [MessageStarted(session_id=session_id, at=now, message=message)]
         empty = replace(message, parts=(), finish_reason=None)

@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from tenuto.core import editing, scheduler
+from tenuto.core import accepting, editing
+from tenuto.core.accepting import Prompt
 from tenuto.core.comparison import Comparison, ShownPane, Verdict
 from tenuto.core.desk import Change, Desk, Sight
 from tenuto.core.error import InvalidInput, ModelNotFound, Outdated
 from tenuto.core.run import Input, OnDisconnect, Run
-from tenuto.core.scheduler import Prompt
 from tenuto.core.value import ComparisonId, MessageId, SessionId, Value
 from tenuto.engine.inbox import Draft, Inbox
+from tenuto.engine.node import Node
 from tenuto.ports.store import Once, Store
 
 
@@ -23,9 +24,10 @@ class Asked(Value):
 
 
 class Panes:
-    def __init__(self, store: Store, inbox: Inbox) -> None:
+    def __init__(self, store: Store, inbox: Inbox, node: Node) -> None:
         self._store = store
         self._inbox = inbox
+        self._node = node
 
     async def prompt(
         self,
@@ -78,7 +80,7 @@ class Panes:
         return Verdict(comparison=comparison, changes=dict(changes), result=runs)
 
     def _change(self, desk: Desk, asked: Asked) -> Change[Run]:
-        moment = self._inbox.moment
+        moment = self._node.moment()
         if asked.again is None:
-            return scheduler.accept(desk, asked.prompt, moment)
+            return accepting.accept(desk, asked.prompt, moment)
         return editing.ask_again(desk, asked.again, asked.prompt, moment)

@@ -8,13 +8,12 @@ import anyio.to_thread
 
 from tenuto.core import comparison as judging
 from tenuto.core.comparison import Comparison, Pane, ShownComparison, Winner, shown
-from tenuto.core.desk import Moment
 from tenuto.core.error import NotFound
 from tenuto.core.rating import Standing, games_of, standings
 from tenuto.core.run import Mode
 from tenuto.core.session import DEFAULT_WORKSPACE, Session
-from tenuto.core.value import ComparisonId, NodeId, SessionId, Value, WorkspaceId
-from tenuto.ports.clock import Clock, Ids
+from tenuto.core.value import ComparisonId, SessionId, Value, WorkspaceId
+from tenuto.engine.node import Node
 from tenuto.ports.model import Models
 from tenuto.ports.store import ComparisonQuery, Once, Store
 
@@ -46,16 +45,12 @@ class Referee:
         self,
         store: Store,
         models: Models,
-        clock: Clock,
-        ids: Ids,
+        node: Node,
         *,
-        node: NodeId,
         shuffle: Callable[[list[str]], None] | None = None,
     ) -> None:
         self._store = store
         self._models = models
-        self._clock = clock
-        self._ids = ids
         self._node = node
         self._shuffle = shuffle or secrets.SystemRandom().shuffle
 
@@ -67,14 +62,15 @@ class Referee:
         if new.blind:
             self._shuffle(models)
         comparison = Comparison(
-            id=ComparisonId(self._ids.new("cmp")),
+            id=ComparisonId(self._node.ids.new("cmp")),
             workspace_id=new.workspace,
             mode=new.mode,
             blind=new.blind,
-            created_at=self._clock.now(),
+            created_at=self._node.clock.now(),
             # Ids sort by when they were made, so they are made after the shuffle.
             panes=tuple(
-                Pane(session_id=SessionId(self._ids.new("ses")), model=model) for model in models
+                Pane(session_id=SessionId(self._node.ids.new("ses")), model=model)
+                for model in models
             ),
         )
         return await self._shown(await self._store.create_comparison(comparison, once=once))
@@ -96,7 +92,7 @@ class Referee:
         """Take the one vote, and show every model at once."""
         voted = await self._store.judge(
             comparison_id,
-            lambda comparison, desks: judging.vote(comparison, desks, winner, self._moment()),
+            lambda comparison, desks: judging.vote(comparison, desks, winner, self._node.moment()),
             once=once,
             answer=Comparison,
         )
@@ -107,7 +103,7 @@ class Referee:
         """Make a pane's session one of its own."""
         kept = await self._store.judge(
             comparison_id,
-            lambda comparison, desks: judging.keep(comparison, desks, index, self._moment()),
+            lambda comparison, desks: judging.keep(comparison, desks, index, self._node.moment()),
         )
         return await self._store.session(kept.panes[index].session_id)
 
@@ -125,6 +121,3 @@ class Referee:
         except NotFound:
             sessions = ()
         return shown(comparison, sessions)
-
-    def _moment(self) -> Moment:
-        return Moment(now=self._clock.now(), node=self._node)

@@ -5,18 +5,18 @@ from collections.abc import Iterator, Sequence
 
 import anyio
 
-from tenuto.core import scheduler
-from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core import cancelling, settling
+from tenuto.core.desk import Change, Desk
 from tenuto.core.error import Fenced, NotFound, StorageTrouble
 from tenuto.core.message import Message, ReasoningPart, TextPart, ToolPart
 from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage
 from tenuto.core.session import Fence
 from tenuto.core.usage import estimate_tokens
-from tenuto.core.value import NodeId, SessionId
+from tenuto.core.value import SessionId
 from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.node import Node
 from tenuto.engine.resort import LADDER, Resort, complain, emptied, is_gone, lessened
-from tenuto.ports.clock import Clock
-from tenuto.ports.points import NOWHERE, Points, Step
+from tenuto.ports.points import Step
 from tenuto.ports.store import Orphan, Store
 
 log = logging.getLogger(__name__)
@@ -34,15 +34,11 @@ class Rescuer:
         self,
         store: Store,
         coordinator: Coordinator,
-        clock: Clock,
-        *,
-        node: NodeId,
-        points: Points = NOWHERE,
+        node: Node,
     ) -> None:
-        self._points = points
+        self._points = node.points
         self._store = store
         self._coordinator = coordinator
-        self._clock = clock
         self._node = node
 
     async def recover(self) -> None:
@@ -78,9 +74,9 @@ class Rescuer:
                 log.exception("a round of the rescuer failed")
 
     async def round(self) -> None:
-        await self._store.heartbeat(self._node, until=self._clock.later(LEASE_SECONDS))
+        await self._store.heartbeat(self._node.id, until=self._node.clock.later(LEASE_SECONDS))
         orphans = [
-            *await self._store.orphans(self._node, now=self._clock.now()),
+            *await self._store.orphans(self._node.id, now=self._node.clock.now()),
             *await self._lost_here(),
         ]
         if not orphans:
@@ -97,7 +93,7 @@ class Rescuer:
 
     async def _lost_here(self) -> Sequence[Orphan]:
         """Runs that are this node's and that nothing of it works on: no bug may keep a run."""
-        owned = await self._store.owned(self._node)
+        owned = await self._store.owned(self._node.id)
         return [run for run in owned if not self._coordinator.works_on(run.session_id)]
 
     async def _try_to_rescue(self, orphan: Orphan) -> None:
@@ -137,13 +133,13 @@ class Rescuer:
 
         def decide(desk: Desk) -> Change[Run]:
             fence = Fence(run_id=orphan.run_id, epoch=desk.control.epoch)
-            if desk.control.owner == self._node and self._coordinator.works_on(desk.session.id):
+            if desk.control.owner == self._node.id and self._coordinator.works_on(desk.session.id):
                 raise Fenced(f"run {orphan.run_id} has found an owner")
             if desk.session.head != head:
                 # Its owner was only slow. The next round looks again at what is there then.
                 raise Fenced(f"run {orphan.run_id} is still being written")
             answer = emptied(desk) if empty else message
-            return scheduler.settle(desk, fence, ending, answer, self._moment())
+            return settling.settle(desk, fence, ending, answer, self._node.moment())
 
         run, _ = await self._store.commit(orphan.session_id, decide)
         log.debug("run was left by its owner", extra={"run_id": run.id, "status": run.status})
@@ -151,11 +147,8 @@ class Rescuer:
     async def _drop_attached(self, session_id: SessionId) -> None:
         """Queued runs that belonged to a connection end with it: the crash closed it."""
         await self._store.commit(
-            session_id, lambda desk: scheduler.drop_attached(desk, self._moment())
+            session_id, lambda desk: cancelling.drop_attached(desk, self._node.moment())
         )
-
-    def _moment(self) -> Moment:
-        return Moment(now=self._clock.now(), node=self._node)
 
 
 def _used(messages: Sequence[Message], last: Message | None) -> Usage:

@@ -7,15 +7,14 @@ from typing import TypeVar, cast
 
 import anyio
 
-from tenuto.core import scheduler
-from tenuto.core.desk import Moment
+from tenuto.core import cancelling
+from tenuto.core.cancelling import Cancelled
 from tenuto.core.error import StorageTrouble
 from tenuto.core.run import Reason, Run
-from tenuto.core.scheduler import Cancelled
-from tenuto.core.value import NodeId, RunId, SessionId, Value
+from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
-from tenuto.ports.clock import Clock
+from tenuto.engine.node import Node
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -39,14 +38,11 @@ class Stops:
         store: Store,
         coordinator: Coordinator,
         endings: Endings,
-        clock: Clock,
-        *,
-        node: NodeId,
+        node: Node,
     ) -> None:
         self._store = store
         self._coordinator = coordinator
         self._endings = endings
-        self._clock = clock
         self._node = node
         self._pending: dict[str, asyncio.Task[object]] = {}
         """Marks that the store would not take yet, by the session or run that they cover."""
@@ -71,7 +67,7 @@ class Stops:
         async def cover() -> None:
             await self._store.commit(
                 run.session_id,
-                lambda desk: scheduler.cancel_run(desk, run_id, reason, self._moment()),
+                lambda desk: cancelling.cancel_run(desk, run_id, reason, self._node.moment()),
             )
 
         try:
@@ -94,7 +90,7 @@ class Stops:
     ) -> tuple[Cancelled, int]:
         return await self._store.commit(
             session_id,
-            lambda desk: scheduler.cancel_session(desk, reason, self._moment(), up_to=up_to),
+            lambda desk: cancelling.cancel_session(desk, reason, self._node.moment(), up_to=up_to),
         )
 
     async def _receipt(
@@ -143,6 +139,3 @@ class Stops:
         finally:
             del self._pending[what]
             self._coordinator.let_go(what)
-
-    def _moment(self) -> Moment:
-        return Moment(now=self._clock.now(), node=self._node)

@@ -9,16 +9,15 @@ from typing import Protocol
 import anyio
 from msgspec.structs import replace
 
-from tenuto.core import consent, editing, scheduler
+from tenuto.core import consent, editing, steering
 from tenuto.core.approval import Approval, ApprovalState
-from tenuto.core.desk import Moment
 from tenuto.core.message import Message, ToolPart, ToolState
 from tenuto.core.run import Ending, Run, Usage
-from tenuto.core.scheduler import Started
+from tenuto.core.starting import Started
 from tenuto.core.usage import Meter, priced
-from tenuto.core.value import ApprovalId, FileId, MessageId, NodeId
+from tenuto.core.value import ApprovalId, FileId, MessageId
+from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
-from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.model import Price
 from tenuto.ports.store import Background, Store
 
@@ -36,15 +35,11 @@ class Task:
     def __init__(
         self,
         store: Store,
-        clock: Clock,
-        ids: Ids,
+        node: Node,
         *,
-        node: NodeId,
         started: Started,
     ) -> None:
         self._store = store
-        self._clock = clock
-        self._ids = ids
         self._node = node
         self._fence = started.fence
         self._answered = asyncio.Event()
@@ -59,15 +54,11 @@ class Task:
         """Runs out when the run has taken too long; a person's thinking time does not count."""
         self.recorder = Recorder(
             store,
-            clock,
+            node.clock,
             session_id=self.run.session_id,
             fence=started.fence,
             message=started.message,
         )
-
-    @property
-    def moment(self) -> Moment:
-        return Moment(now=self._clock.now(), node=self._node)
 
     def usage(self) -> Usage:
         """What was used so far, with its cost where the price is known."""
@@ -104,7 +95,7 @@ class Task:
         open_message = self.recorder.message()
         steered, _ = await self._store.commit(
             self.session.id,
-            lambda desk: scheduler.take_steers(desk, self._fence, open_message, self.moment),
+            lambda desk: steering.take_steers(desk, self._fence, open_message, self._node.moment()),
         )
         if steered is None:
             return ()
@@ -115,7 +106,7 @@ class Task:
         """Ask a person about a tool call and wait for the answer, however long it takes."""
         await self.recorder.flush()
         approval = Approval(
-            id=ApprovalId(self._ids.new("apr")),
+            id=ApprovalId(self._node.ids.new("apr")),
             session_id=self.session.id,
             run_id=self.run.id,
             call_id=part.call_id,
@@ -128,7 +119,7 @@ class Task:
             approval=approval,
             part=part,
             message_id=self.recorder.message_id,
-            moment=self.moment,
+            moment=self._node.moment(),
         )
         waiting, _ = await self._store.commit(self.session.id, request)
         if waiting.state is not ToolState.WAITING_APPROVAL:
@@ -140,7 +131,9 @@ class Task:
         await self.recorder.flush()
         await self._store.commit(
             self.session.id,
-            lambda desk: editing.compacted(desk, self._fence, through, summary, self.moment),
+            lambda desk: editing.compacted(
+                desk, self._fence, through, summary, self._node.moment()
+            ),
         )
 
     async def _answer(self, approval: Approval) -> Approval:

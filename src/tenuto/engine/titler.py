@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Protocol
 
 from tenuto.core import editing
-from tenuto.core.desk import Moment
 from tenuto.core.error import TenutoError
 from tenuto.core.run import Mode, Run, RunStatus
 from tenuto.core.session import Session, TitleSource
-from tenuto.core.value import NodeId, SessionId
-from tenuto.ports.clock import Clock
+from tenuto.core.value import SessionId
+from tenuto.engine.node import Node
 from tenuto.ports.model import ProviderError
-from tenuto.ports.points import NOWHERE, Points, Step
+from tenuto.ports.points import Step
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -30,17 +29,14 @@ class Titler:
         self,
         store: Store,
         maker: Maker,
-        clock: Clock,
+        node: Node,
         *,
         wanted: Callable[[], bool] = lambda: True,
-        node: NodeId,
-        points: Points = NOWHERE,
     ) -> None:
-        self._points = points
+        self._points = node.points
         self._store = store
         self._maker = maker
         self._wanted = wanted
-        self._clock = clock
         self._node = node
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
 
@@ -70,7 +66,7 @@ class Titler:
                 title = await self._maker.make(session_id, run)
             if title is not None:
                 self._points.reach(Step.TITLE_FOUND)
-                moment = Moment(now=self._clock.now(), node=self._node)
+                moment = self._node.moment()
                 await self._store.commit(session_id, lambda desk: editing.name(desk, title, moment))
         except (ProviderError, TenutoError, TimeoutError) as error:
             log.info("no title: %s", error, extra={"session_id": session_id})

@@ -44,7 +44,7 @@ async def create(call: Call) -> ASGIApp:
         workspace=draft.workspace or DEFAULT_WORKSPACE,
         mode=Mode(draft.mode),
     )
-    made = await call.to.referee.create(new, once=await call.once())
+    made = await call.to.engine.referee.create(new, once=await call.once())
     return answer(made, status=201, headers={"Location": f"/api/comparisons/{made.id}"})
 
 
@@ -54,26 +54,26 @@ async def listing(call: Call) -> ASGIApp:
         limit=call.ask(LIMIT),
         cursor=call.ask(CURSOR),
     )
-    return answer(await call.to.referee.list(query))
+    return answer(await call.to.engine.referee.list(query))
 
 
 async def scoreboard(call: Call) -> ASGIApp:
-    return answer(await call.to.referee.scoreboard())
+    return answer(await call.to.engine.referee.scoreboard())
 
 
 async def read(call: Call) -> ASGIApp:
-    return answer(await call.to.referee.read(_id(call)))
+    return answer(await call.to.engine.referee.read(_id(call)))
 
 
 async def vote(call: Call) -> ASGIApp:
     ballot = await call.body(Ballot)
-    referee = call.to.referee
+    referee = call.to.engine.referee
     return answer(await referee.vote(_id(call), ballot.winner, once=await call.once()))
 
 
 async def keep(call: Call) -> ASGIApp:
     choice = await call.body(Choice)
-    return answer(await call.to.referee.keep(_id(call), choice.index))
+    return answer(await call.to.engine.referee.keep(_id(call), choice.index))
 
 
 async def delete(call: Call) -> ASGIApp:

@@ -40,8 +40,8 @@ async def prompt(call: Call) -> ASGIApp:
     comparison_id = ComparisonId(call.path("id"))
     runs = await call.to.store.answered(once, tuple[Run, ...])
     if runs is None:
-        comparison = await call.to.referee.read(comparison_id)
-        runs = await call.to.panes.prompt(
+        comparison = await call.to.engine.referee.read(comparison_id)
+        runs = await call.to.engine.panes.prompt(
             comparison_id,
             _chosen(comparison, body.panes),
             body.input,

@@ -1,0 +1,75 @@
+"""Accepting: a prompt gets its place in the order of its session."""
+
+from msgspec.structs import replace
+
+from tenuto.core.cancelling import cancel_session
+from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core.error import QueueFull, SessionBusy
+from tenuto.core.event import (
+    Event,
+    RunAccepted,
+)
+from tenuto.core.message import (
+    Message,
+)
+from tenuto.core.run import (
+    Input,
+    Mode,
+    OnDisconnect,
+    Reason,
+    Run,
+    RunStatus,
+    WhenBusy,
+)
+from tenuto.core.title import first_title
+from tenuto.core.value import RunId, Value
+
+QUEUE_LIMIT = 100
+
+
+class Prompt(Value):
+    """What someone asks for, valid but not yet accepted."""
+
+    run_id: RunId
+    input: Input
+    model: str
+    mode: Mode = Mode.AGENT
+    when_busy: WhenBusy = WhenBusy.QUEUE
+    on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
+    continues: RunId | None = None
+
+
+def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
+    """Take a prompt into the session's order."""
+    busy = desk.active is not None or bool(desk.queue)
+    if busy and prompt.when_busy is WhenBusy.REJECT:
+        raise SessionBusy(f"session {desk.session.id} is working on another prompt")
+    events: tuple[Event, ...] = ()
+    control = desk.control
+    finished: tuple[Message, ...] = ()
+    if busy and prompt.when_busy is WhenBusy.INTERRUPT:
+        replaced = cancel_session(desk, Reason.REPLACED, moment)
+        events, control, finished = replaced.events, replaced.control, replaced.finished
+    elif len(desk.queue) >= QUEUE_LIMIT:
+        raise QueueFull(f"session {desk.session.id} has {QUEUE_LIMIT} prompts waiting")
+    run = Run(
+        id=prompt.run_id,
+        session_id=desk.session.id,
+        status=RunStatus.QUEUED,
+        model=None if control.veil else prompt.model,
+        mode=prompt.mode,
+        when_busy=prompt.when_busy,
+        on_disconnect=prompt.on_disconnect,
+        accept_number=control.accept_count + 1,
+        accepted_at=moment.now,
+        input=prompt.input,
+        continues=prompt.continues,
+    )
+    control = replace(control, accept_count=run.accept_number, queue=(*control.queue, run.id))
+    events += (RunAccepted(session_id=run.session_id, run_id=run.id, at=moment.now, run=run),)
+    return Change(
+        events=events + first_title(desk, run, moment),
+        control=control,
+        result=run,
+        finished=finished,
+    )

@@ -1,0 +1,119 @@
+"""Cancelling: what a mark covers, and what becomes of runs that never started."""
+
+from msgspec.structs import replace
+
+from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core.error import NotFound, SessionBusy
+from tenuto.core.event import (
+    Event,
+)
+from tenuto.core.message import (
+    Message,
+    assistant_message,
+    user_message,
+)
+from tenuto.core.run import (
+    Ending,
+    Mode,
+    OnDisconnect,
+    Reason,
+    Run,
+    RunStatus,
+)
+from tenuto.core.told import message_finished, message_started, run_finished, with_result, without
+from tenuto.core.value import RunId, Value
+
+
+class Cancelled(Value):
+    """What a cancel covers: runs that had not ended when it was made."""
+
+    runs: tuple[RunId, ...]
+    active: RunId | None
+    """The covered run that is still being worked on; its driver will settle it."""
+
+
+def cancel_session(
+    desk: Desk, reason: Reason, moment: Moment, *, up_to: int | None = None
+) -> Change[Cancelled]:
+    """Cover what runs and waits, if accepted by `up_to`. What waits ends here, in order."""
+    mark = desk.control.accept_count if up_to is None else up_to
+    active = tuple(run for run in (desk.active,) if run and run.accept_number <= mark)
+    queue = tuple(run for run in desk.queue if run.accept_number <= mark)
+    cancels = desk.control.cancels.cover_all(mark, active, reason)
+    covered = replace(desk, control=replace(desk.control, cancels=cancels))
+    runs = tuple(run.id for run in (*active, *queue))
+    cancelled = Cancelled(runs=runs, active=active[0].id if active else None)
+    return with_result(_cancel_queued_all(covered, queue, reason, moment), cancelled)
+
+
+def cancel_run(desk: Desk, run_id: RunId, reason: Reason, moment: Moment) -> Change[Cancelled]:
+    """Cover one run only; nothing if it has ended."""
+    if desk.active is not None and desk.active.id == run_id:
+        control = replace(desk.control, cancels=desk.control.cancels.cover(desk.active, reason))
+        return Change(events=(), control=control, result=Cancelled(runs=(run_id,), active=run_id))
+    for run in desk.queue:
+        if run.id == run_id:
+            change = cancel_queued(desk, run, reason, moment)
+            return with_result(change, Cancelled(runs=(run_id,), active=None))
+    return Change(events=(), control=desk.control, result=Cancelled(runs=(), active=None))
+
+
+def drop_attached(desk: Desk, moment: Moment) -> Change[None]:
+    """End the queued runs that belonged to a connection which is gone."""
+    attached = tuple(run for run in desk.queue if run.on_disconnect is OnDisconnect.CANCEL)
+    return _cancel_queued_all(desk, attached, Reason.DISCONNECT, moment)
+
+
+def cancel_queued(desk: Desk, run: Run, reason: Reason, moment: Moment) -> Change[Run]:
+    """End a run that never started: its prompt and one empty cancelled answer are kept."""
+    ending = Ending(status=RunStatus.CANCELLED, reason=reason)
+    events: list[Event] = []
+    finished: tuple[Message, ...] = ()
+    if run.mode is not Mode.COMPACT:
+        if run.continues is None:
+            events.append(message_started(user_message(run, of=run.id), run, moment))
+        answer = assistant_message(run, of=run.id, now=moment.now)
+        events.append(message_started(answer, run, moment))
+        events.append(message_finished(answer, run, ending, moment))
+        finished = (replace(answer, finish_reason=ending.finish_reason),)
+    ended = run.end(ending, moment.now)
+    events.append(run_finished(ended, moment))
+    control = replace(
+        desk.control,
+        queue=without(desk.control, run),
+        cancels=desk.control.cancels.forget(run),
+    )
+    return Change(events=tuple(events), control=control, result=ended, finished=finished)
+
+
+def withdraw(desk: Desk, run_id: RunId, moment: Moment) -> Change[Run]:
+    """Take a queued run back: no message, only the run with its input."""
+    run = queued_run(desk, run_id)
+    ending = Ending(status=RunStatus.CANCELLED, reason=Reason.WITHDRAWN)
+    ended = run.end(ending, moment.now)
+    control = replace(desk.control, queue=without(desk.control, run))
+    return Change(events=(run_finished(ended, moment),), control=control, result=ended)
+
+
+def queued_run(desk: Desk, run_id: RunId) -> Run:
+    for run in desk.queue:
+        if run.id == run_id:
+            return run
+    if desk.active is not None and desk.active.id == run_id:
+        raise SessionBusy(f"run {run_id} has started")
+    raise NotFound(f"run {run_id} is not waiting")
+
+
+def _cancel_queued_all(
+    desk: Desk, runs: tuple[Run, ...], reason: Reason, moment: Moment
+) -> Change[None]:
+    change: Change[None] = Change(events=(), control=desk.control, result=None)
+    for run in runs:
+        part = cancel_queued(replace(desk, control=change.control), run, reason, moment)
+        change = Change(
+            events=change.events + part.events,
+            control=part.control,
+            result=None,
+            finished=change.finished + part.finished,
+        )
+    return change

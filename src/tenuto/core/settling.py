@@ -1,0 +1,81 @@
+"""Settling: the one ending of a run that was at work. A tie goes to the cancel."""
+
+from msgspec.structs import replace
+
+from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core.event import (
+    ApprovalResolved,
+    Event,
+    PartUpdated,
+)
+from tenuto.core.message import (
+    Message,
+    ToolState,
+    close_tools,
+)
+from tenuto.core.run import (
+    Ending,
+    Run,
+    RunStatus,
+)
+from tenuto.core.session import Control, Fence
+from tenuto.core.told import message_finished, run_finished
+
+
+def settle(
+    desk: Desk, fence: Fence, ending: Ending, open_message: Message | None, moment: Moment
+) -> Change[Run]:
+    """End the active run, once. `open_message` is its unfinished answer as the log has it.
+
+    A cancel that covers the run wins over any other ending.
+    """
+    run = desk.held_by(fence)
+    if reason := desk.control.cancels.reason_for(run):
+        ending = Ending(status=RunStatus.CANCELLED, reason=reason, usage=ending.usage)
+    events: list[Event] = []
+    finished: tuple[Message, ...] = ()
+    if open_message is not None:
+        state = (
+            ToolState.INTERRUPTED if ending.status is RunStatus.INTERRUPTED else ToolState.CANCELLED
+        )
+        whole, closed = close_tools(open_message, state)
+        events += [
+            PartUpdated(
+                session_id=run.session_id,
+                run_id=run.id,
+                at=moment.now,
+                message_id=whole.id,
+                part=part,
+            )
+            for part in closed
+        ]
+        events.append(message_finished(whole, run, ending, moment))
+        finished = (replace(whole, finish_reason=ending.finish_reason),)
+    events += _withdraw_approvals(desk, run, moment)
+    control = _released(desk.control, run)
+    if control.veil is not None:
+        ending, veil = control.veil.over(run, ending)
+        control = replace(control, veil=veil)
+    ended = run.end(ending, moment.now)
+    events.append(run_finished(ended, moment))
+    return Change(events=tuple(events), control=control, result=ended, finished=finished)
+
+
+def _released(control: Control, run: Run) -> Control:
+    return replace(
+        control,
+        epoch=control.epoch + 1,
+        owner=None,
+        open_message=None,
+        cancels=control.cancels.forget(run),
+    )
+
+
+def _withdraw_approvals(desk: Desk, run: Run, moment: Moment) -> list[Event]:
+    return [
+        ApprovalResolved(
+            session_id=run.session_id, run_id=run.id, at=moment.now, approval=approval.withdraw()
+        )
+        for approval in desk.pending
+        if approval.run_id == run.id
+    ]

@@ -1,0 +1,76 @@
+"""Starting: the next run in order is given to a node, with its right to write."""
+
+from msgspec.structs import replace
+
+from tenuto.core.cancelling import cancel_queued
+from tenuto.core.desk import Change, Desk, Moment
+from tenuto.core.event import (
+    Event,
+    RunStarted,
+)
+from tenuto.core.message import (
+    Message,
+    assistant_message,
+    user_message,
+)
+from tenuto.core.run import (
+    Mode,
+    Run,
+)
+from tenuto.core.session import Control, Fence, Session
+from tenuto.core.told import message_started, with_result, without
+from tenuto.core.value import Value
+
+
+class Started(Value):
+    """A run that was just given to this node, with its right to write."""
+
+    run: Run
+    session: Session
+    fence: Fence
+    model: str
+    """What to ask, also where the run may not say so."""
+    message: Message | None
+    """The open assistant message; None for a run that writes none (compaction)."""
+
+
+def start_next(desk: Desk, moment: Moment) -> Change[Started | None]:
+    """Give the next queued run to this node; nothing if one is active or none waits."""
+    if desk.active is not None or not desk.queue:
+        return Change(events=(), control=desk.control, result=None)
+    run = desk.queue[0]
+    if reason := desk.control.cancels.reason_for(run):
+        # Cancels end queued runs in their own transaction; this is the second lock on the door.
+        return with_result(cancel_queued(desk, run, reason, moment), None)
+    run = run.start(moment.now)
+    events: list[Event] = [
+        RunStarted(session_id=run.session_id, run_id=run.id, at=moment.now, run=run)
+    ]
+    answer: Message | None = None
+    if run.mode is not Mode.COMPACT:
+        if run.continues is None:
+            events.append(message_started(user_message(run, of=run.id), run, moment))
+        answer = assistant_message(run, of=run.id, now=moment.now)
+        events.append(message_started(answer, run, moment))
+    control = replace(
+        desk.control,
+        epoch=desk.control.epoch + 1,
+        owner=moment.node,
+        open_message=answer.id if answer else None,
+        queue=without(desk.control, run),
+    )
+    started = Started(
+        run=run,
+        session=desk.session,
+        fence=Fence(run_id=run.id, epoch=control.epoch),
+        model=_model(run, control),
+        message=answer,
+    )
+    return Change(events=tuple(events), control=control, result=started)
+
+
+def _model(run: Run, control: Control) -> str:
+    model = run.model if control.veil is None else control.veil.model
+    if model is None:
+        raise ValueError(f"nobody knows which model run {run.id} is for")
+    return model

@@ -1,0 +1,63 @@
+"""How an engine is put together: once, for the server, the simulation and the tests."""
+
+from collections.abc import Callable
+
+from tenuto.core.event import Stored
+from tenuto.engine.bell import Bell
+from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.driver import Driver
+from tenuto.engine.endings import Endings
+from tenuto.engine.engine import Engine, Switchboard
+from tenuto.engine.inbox import Inbox
+from tenuto.engine.janitor import Janitor
+from tenuto.engine.librarian import Librarian
+from tenuto.engine.node import Node
+from tenuto.engine.panes import Panes
+from tenuto.engine.referee import Referee
+from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.stops import Stops
+from tenuto.engine.tailer import Tailer
+from tenuto.engine.task import Worker
+from tenuto.engine.titler import Maker, Titler
+from tenuto.ports.model import Models
+from tenuto.ports.store import Store
+
+
+def build_engine(
+    node: Node,
+    store: Store,
+    models: Models,
+    worker: Worker,
+    switchboard: Switchboard,
+    *,
+    maker: Maker,
+    titles_wanted: Callable[[], bool],
+    frame: Callable[[Stored], bytes],
+    run_seconds: float,
+    fold_after_seconds: float,
+) -> Engine:
+    """Every part, and who hears of whom. `switchboard` is the sink that the store tells."""
+    bell = Bell()
+    endings = Endings(store, bell, node.clock)
+    driver = Driver(store, worker, node, run_seconds=run_seconds)
+    coordinator = Coordinator(store, driver, node)
+    inbox = Inbox(store, models, endings, node)
+    tailer = Tailer(store, bell, frame)
+    titler = Titler(store, maker, node, wanted=titles_wanted)
+    driver.on_ended.append(titler.run_ended)
+    switchboard.on_committed.append(tailer.committed)
+    switchboard.on_changed.append(coordinator.changed)
+    return Engine(
+        inbox=inbox,
+        stops=Stops(store, coordinator, endings, node),
+        panes=Panes(store, inbox, node),
+        endings=endings,
+        librarian=Librarian(store, models, coordinator, node),
+        referee=Referee(store, models, node),
+        driver=driver,
+        coordinator=coordinator,
+        tailer=tailer,
+        titler=titler,
+        rescuer=Rescuer(store, coordinator, node),
+        janitor=Janitor(store, node, fold_after_seconds=fold_after_seconds),
+    )

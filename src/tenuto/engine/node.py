@@ -1,0 +1,22 @@
+"""A node: who works here, by which clock, under which names, and where a test may let it die."""
+
+from dataclasses import dataclass
+
+from tenuto.core.desk import Moment
+from tenuto.core.value import NodeId
+from tenuto.ports.clock import Clock, Ids
+from tenuto.ports.points import NOWHERE, Points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """What every part of an engine needs, and is given as one."""
+
+    id: NodeId
+    clock: Clock
+    ids: Ids
+    points: Points = NOWHERE
+
+    def moment(self) -> Moment:
+        """Now, here."""
+        return Moment(now=self.clock.now(), node=self.id)
