@@ -11,7 +11,7 @@ from tenuto.core.run import Usage
 from tenuto.core.usage import Meter
 from tenuto.core.value import SessionId
 from tenuto.ports.model import Finished, ProviderError, TextBlock, UserTurn
-from tenuto.ports.store import Background
+from tenuto.ports.query import Background
 from tests.agent.scripted import BROKEN, MODEL, Models, Scripted, Talk, said
 from tests.agent.test_context import text
 from tests.core.test_run import QUEUED

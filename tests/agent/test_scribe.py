@@ -25,7 +25,7 @@ from tenuto.ports.model import (
     TextPiece,
     UsagePiece,
 )
-from tenuto.ports.store import Page
+from tenuto.ports.query import Page
 from tests.core.test_run import NOW, QUEUED
 
 pytestmark = pytest.mark.anyio

@@ -33,7 +33,8 @@ from tenuto.core.value import (
     StreamId,
     WorkspaceId,
 )
-from tenuto.ports.store import Once, Store
+from tenuto.ports.query import Once
+from tenuto.ports.store import Store
 
 NODE = NodeId("node_a")
 START = Instant("2030-01-01T00:00:00.000Z")

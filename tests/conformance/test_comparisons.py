@@ -21,7 +21,8 @@ from tenuto.core.projection import Transcript
 from tenuto.core.run import Ending, Mode, Reason, RunError, RunStatus, Usage
 from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import ComparisonId, SessionId, StreamId, WorkspaceId
-from tenuto.ports.store import ComparisonQuery, Once, RunQuery, SessionQuery, Store
+from tenuto.ports.query import ComparisonQuery, Once, RunQuery, SessionQuery
+from tenuto.ports.store import Store
 from tests.conformance.life import NODE, Life, instant, make_workspace, whole_log
 from tests.conformance.listener import Listener
 

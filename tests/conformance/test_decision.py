@@ -11,7 +11,8 @@ from tenuto.core.file import FileInfo
 from tenuto.core.run import WhenBusy
 from tenuto.core.session import Workspace
 from tenuto.core.value import FileId, MessageId, SessionId, WorkspaceId
-from tenuto.ports.store import Once, Store
+from tenuto.ports.query import Once
+from tenuto.ports.store import Store
 from tests.conformance.life import START, Life, instant, new_session, whole_log
 from tests.conformance.listener import Listener
 

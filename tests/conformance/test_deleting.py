@@ -7,7 +7,8 @@ from tenuto.core.error import NotFound
 from tenuto.core.event import RunFinished, SessionDeleted
 from tenuto.core.run import Reason
 from tenuto.core.value import Instant, StreamId
-from tenuto.ports.store import Once, RunQuery, SessionQuery, Store
+from tenuto.ports.query import Once, RunQuery, SessionQuery
+from tenuto.ports.store import Store
 from tests.conformance.life import Life, instant, whole_log
 from tests.conformance.listener import Listener
 

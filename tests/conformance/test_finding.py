@@ -6,7 +6,8 @@ from msgspec.structs import replace
 from tenuto.core.error import InvalidInput, NotFound
 from tenuto.core.run import RunStatus
 from tenuto.core.value import MessageId, SessionId, WorkspaceId
-from tenuto.ports.store import RunQuery, SessionQuery, Store
+from tenuto.ports.query import RunQuery, SessionQuery
+from tenuto.ports.store import Store
 from tests.conformance.life import START, Life, instant, make_workspace, new_session
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,8 @@ from tenuto.core.error import NotFound
 from tenuto.core.message import Message
 from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import MessageId, StreamId
-from tenuto.ports.store import SessionQuery, Store
+from tenuto.ports.query import SessionQuery
+from tenuto.ports.store import Store
 from tests.conformance.life import Life
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from tenuto.core.message import TextPart, ToolState
 from tenuto.core.value import NodeId, PartId, StreamId
-from tenuto.ports.store import Orphan, SessionQuery, Store
+from tenuto.ports.query import Orphan, SessionQuery
+from tenuto.ports.store import Store
 from tests.conformance.life import NODE, Life, instant, whole_log
 
 pytestmark = pytest.mark.anyio

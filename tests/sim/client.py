@@ -22,7 +22,7 @@ from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
 from tenuto.engine.inbox import Draft
 from tenuto.engine.librarian import NewSession
 from tenuto.engine.stops import CancelReceipt
-from tenuto.ports.store import Once
+from tenuto.ports.query import Once
 from tests.sim.ledger import Ask
 from tests.sim.node import Lost, Node
 from tests.sim.script import Item

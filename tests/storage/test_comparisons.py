@@ -5,7 +5,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tenuto.ports.store import Once, SessionQuery
+from tenuto.ports.query import Once, SessionQuery
 from tenuto.storage.sqlite.migration import APPLICATION_ID, shipped
 from tests.conformance.life import START, Life
 from tests.conformance.test_comparisons import begin, vote

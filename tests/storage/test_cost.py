@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from tenuto.core.value import NodeId
-from tenuto.ports.store import SessionQuery
+from tenuto.ports.query import SessionQuery
 from tenuto.storage.sqlite import SqliteStore
 from tenuto.storage.sqlite.file import checkpointer
 from tenuto.storage.sqlite.file.transaction import Transaction

@@ -3,7 +3,7 @@
 import pytest
 
 from tenuto.core.value import NodeId
-from tenuto.ports.store import Orphan
+from tenuto.ports.query import Orphan
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.life import NODE, Life, instant, make_workspace
 from tests.conformance.listener import Listener

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tenuto.core.value import SessionId, StreamId
-from tenuto.ports.store import SessionQuery
+from tenuto.ports.query import SessionQuery
 from tests.conformance.life import Life, make_workspace
 from tests.storage.conftest import opened
 from tests.storage.files import child, content_of, put, wal_of

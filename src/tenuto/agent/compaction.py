@@ -12,7 +12,7 @@ from tenuto.core.run import Reason
 from tenuto.core.usage import CHARACTERS_PER_TOKEN, Meter
 from tenuto.ports.model import Model, ModelRequest, Provider, ProviderError
 from tenuto.ports.points import NOWHERE, Points
-from tenuto.ports.store import Background
+from tenuto.ports.query import Background
 
 FULL = 0.8
 """How much of the window may be used before old messages are summarised."""

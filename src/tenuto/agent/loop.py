@@ -21,7 +21,7 @@ from tenuto.engine.toolbox import Toolbox
 from tenuto.ports.clock import Clock
 from tenuto.ports.model import Model, ModelRequest, Models, Provider
 from tenuto.ports.points import NOWHERE, Points
-from tenuto.ports.store import Background
+from tenuto.ports.query import Background
 
 
 class Limits(Value):

@@ -14,7 +14,7 @@ from tenuto.api.parameter import Parameter
 from tenuto.api.services import Services
 from tenuto.core.error import InvalidInput, PayloadTooLarge
 from tenuto.core.value import SessionId
-from tenuto.ports.store import Once
+from tenuto.ports.query import Once
 
 T = TypeVar("T")
 

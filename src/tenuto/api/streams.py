@@ -7,7 +7,7 @@ from tenuto.api.parameter import AFTER
 from tenuto.api.sse import Batches, snapshot_frame
 from tenuto.core.value import RunId, SessionId, StreamId, Value, WorkspaceId
 from tenuto.engine.tailer import Frame
-from tenuto.ports.store import Snapshot
+from tenuto.ports.query import Snapshot
 
 NO_CURSOR = 0
 MOST_SESSIONS = 200

@@ -31,7 +31,8 @@ from tenuto.core.value import (
 from tenuto.engine.endings import Endings
 from tenuto.engine.node import Node
 from tenuto.ports.model import Model, Models
-from tenuto.ports.store import Once, Store
+from tenuto.ports.query import Once
+from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
 

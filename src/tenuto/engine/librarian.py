@@ -25,7 +25,8 @@ from tenuto.core.value import (
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.node import Node
 from tenuto.ports.model import Models
-from tenuto.ports.store import ComparisonQuery, Once, SessionQuery, Store
+from tenuto.ports.query import ComparisonQuery, Once, SessionQuery
+from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
 

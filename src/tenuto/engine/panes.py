@@ -11,7 +11,8 @@ from tenuto.core.run import Input, OnDisconnect, Run
 from tenuto.core.value import ComparisonId, MessageId, SessionId, Value
 from tenuto.engine.inbox import Draft, Inbox
 from tenuto.engine.node import Node
-from tenuto.ports.store import Once, Store
+from tenuto.ports.query import Once
+from tenuto.ports.store import Store
 
 
 class Asked(Value):

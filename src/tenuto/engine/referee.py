@@ -15,7 +15,8 @@ from tenuto.core.session import DEFAULT_WORKSPACE, Session
 from tenuto.core.value import ComparisonId, SessionId, Value, WorkspaceId
 from tenuto.engine.node import Node
 from tenuto.ports.model import Models
-from tenuto.ports.store import ComparisonQuery, Once, Store
+from tenuto.ports.query import ComparisonQuery, Once
+from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,8 @@ from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.node import Node
 from tenuto.engine.resort import LADDER, Resort, complain, emptied, is_gone, lessened
 from tenuto.ports.points import Step
-from tenuto.ports.store import Orphan, Store
+from tenuto.ports.query import Orphan
+from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,8 @@ from tenuto.core.value import ApprovalId, FileId, MessageId
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
 from tenuto.ports.model import Price
-from tenuto.ports.store import Background, Store
+from tenuto.ports.query import Background
+from tenuto.ports.store import Store
 
 POLL_SECONDS = 5.0
 

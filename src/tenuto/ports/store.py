@@ -14,7 +14,7 @@ from tenuto.core.desk import Decide, Desk, Sight
 from tenuto.core.event import Event, Stored
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
-from tenuto.core.run import Run, RunStatus
+from tenuto.core.run import Run
 from tenuto.core.session import Control, Fence, Session, Workspace
 from tenuto.core.spending import Spending
 from tenuto.core.value import (
@@ -27,143 +27,30 @@ from tenuto.core.value import (
     RunId,
     SessionId,
     StreamId,
-    Value,
     WorkspaceId,
+)
+from tenuto.ports.query import (
+    Background,
+    Compared,
+    ComparedPage,
+    ComparisonQuery,
+    MessagePage,
+    Once,
+    Orphan,
+    Page,
+    RunPage,
+    RunQuery,
+    SessionPage,
+    SessionQuery,
+    Snapshot,
+    WorkspaceSnapshot,
 )
 
 T = TypeVar("T")
 
 
-class Page(Value):
-    """A stretch of a log."""
-
-    events: tuple[Stored, ...]
-    head: int
-    folded: int
-    """Deltas up to this seq may have been folded away: a cursor below it needs a snapshot."""
-
-
-class Once(Value):
-    """A client's word that it may send the same request again (Idempotency-Key)."""
-
-    key: str
-    """Unique for the client's intent: the caller puts the path into it."""
-    digest: str
-    """Of the request's body."""
-    at: Instant
-
-
-class SessionQuery(Value):
-    workspace_id: WorkspaceId | None = None
-    words: str | None = None
-    archived: bool = False
-    limit: int = 50
-    cursor: str | None = None
-
-
-class SessionPage(Value):
-    sessions: tuple[Session, ...]
-    next: str | None
-    head: int | None = None
-    """Where the workspace's log was when this was read; None if all of them were asked for."""
-
-
-class RunQuery(Value):
-    session_id: SessionId | None = None
-    status: RunStatus | None = None
-    limit: int = 50
-    cursor: str | None = None
-
-
-class RunPage(Value):
-    runs: tuple[Run, ...]
-    next: str | None
-
-
-class Compaction(Value):
-    """What the model is told instead of all messages up to one."""
-
-    through_message_id: MessageId
-    summary: str
-
-
-class Snapshot(Value):
-    """A session as it was at one point of its log."""
-
-    session: Session
-    """Its `head` is that point."""
-    messages: tuple[Message, ...]
-    runs: tuple[Run, ...]
-    """Unfinished runs and the newest hundred, oldest first."""
-    approvals: tuple[Approval, ...]
-    """Pending ones."""
-    queue: tuple[RunId, ...] = ()
-    """The order in which the queued runs will start."""
-    compactions: tuple[Compaction, ...] = ()
-    """Oldest first."""
-    more: bool = False
-    """Whether there are messages before these."""
-
-
-class WorkspaceSnapshot(Value):
-    """A workspace as it was at one point of its log."""
-
-    workspace: Workspace
-    sessions: tuple[Session, ...]
-    """The newest that are not archived."""
-    next: str | None
-    runs: tuple[Run, ...]
-    """All that run or wait in its sessions, those that run first; no panes of comparisons."""
-    head: int
-    """That point."""
-
-
-class MessagePage(Value):
-    """The newest messages, or those before one of them, oldest first."""
-
-    messages: tuple[Message, ...]
-    head: int
-    before: MessageId | None
-    """Ask for the messages before this one to read on; None: there are no older ones."""
-
-
-class Background(Value):
-    """What a model is told of a session before its next step."""
-
-    summary: str | None
-    """Of all before `messages`; None if nothing was compacted."""
-    messages: tuple[Message, ...]
-    head: int
-    """Of the log that this was read from."""
-
-
-class ComparisonQuery(Value):
-    workspace_id: WorkspaceId | None = None
-    limit: int = 50
-    cursor: str | None = None
-
-
-class Compared(Value):
-    """A comparison and those of its panes' sessions that are still there, in their order."""
-
-    comparison: Comparison
-    sessions: tuple[Session, ...]
-
-
-class ComparedPage(Value):
-    comparisons: tuple[Compared, ...]
-    next: str | None
-
-
 Judge = Callable[[Comparison, Mapping[SessionId, Desk]], Verdict[T]]
 """Decides about a comparison, seeing the desks of its panes that are there."""
-
-
-class Orphan(Value):
-    """A run that says running while its owner is gone."""
-
-    session_id: SessionId
-    run_id: RunId
 
 
 class Sink(Protocol):
@@ -225,7 +112,9 @@ class Desks(Protocol):
         """Store a new session with the beginning of its log (a fork has one)."""
 
 
-class Library(Protocol):
+class Sessions(Protocol):
+    """What is told of one session, or of many."""
+
     async def session(self, session_id: SessionId) -> Session: ...
 
     async def control(self, session_id: SessionId) -> Control: ...
@@ -238,11 +127,6 @@ class Library(Protocol):
         self, session_id: SessionId, *, most_messages: int | None = None
     ) -> Snapshot:
         """The session and its transcript, at one point; if bounded, only its newest messages."""
-
-    async def workspace_snapshot(
-        self, workspace_id: WorkspaceId, *, most_sessions: int, most_runs: int
-    ) -> WorkspaceSnapshot:
-        """What a viewer of the workspace's log begins with, at one point."""
 
     async def messages(
         self, session_id: SessionId, *, limit: int, before: MessageId | None
@@ -261,6 +145,10 @@ class Library(Protocol):
     async def user_message(self, session_id: SessionId, message_id: MessageId | None) -> Message:
         """This user message, or the last one. NotFound if there is none."""
 
+
+class Runs(Protocol):
+    """Runs and the questions that they ask."""
+
     async def run(self, run_id: RunId) -> Run: ...
 
     async def run_accepted_at(self, run_id: RunId) -> int:
@@ -274,6 +162,10 @@ class Library(Protocol):
     async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
         """All of a session's approvals, oldest first."""
 
+
+class Workspaces(Protocol):
+    """Workspaces, and what their viewers begin with."""
+
     async def workspaces(self) -> Sequence[Workspace]: ...
 
     async def workspace(self, workspace_id: WorkspaceId) -> Workspace: ...
@@ -284,6 +176,15 @@ class Library(Protocol):
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
         """Remove an empty workspace and its log. SessionBusy if it still has sessions or
         comparisons."""
+
+    async def workspace_snapshot(
+        self, workspace_id: WorkspaceId, *, most_sessions: int, most_runs: int
+    ) -> WorkspaceSnapshot:
+        """What a viewer of the workspace's log begins with, at one point."""
+
+
+class Files(Protocol):
+    """What prompts carry."""
 
     async def put_file(
         self, info: FileInfo, content: bytes, *, once: Once | None = None
@@ -367,5 +268,5 @@ class Upkeep(Protocol):
         went away."""
 
 
-class Store(Log, Desks, Library, Comparisons, Bill, Upkeep, Protocol):
+class Store(Log, Desks, Sessions, Runs, Workspaces, Files, Comparisons, Bill, Upkeep, Protocol):
     """All of it. One object per technology, one conformance suite for all."""

@@ -7,7 +7,7 @@ import msgspec
 
 from tenuto.core.error import IdempotencyMismatch
 from tenuto.core.value import Instant, Value
-from tenuto.ports.store import Once
+from tenuto.ports.query import Once
 
 KEPT = timedelta(hours=24)
 

@@ -14,7 +14,7 @@ from tenuto.core.run import Mode
 from tenuto.core.session import DEFAULT_WORKSPACE, Session
 from tenuto.core.value import ComparisonId, Value, WorkspaceId
 from tenuto.engine.referee import ComparisonList, NewComparison, Scoreboard
-from tenuto.ports.store import ComparisonQuery
+from tenuto.ports.query import ComparisonQuery
 
 
 class ComparisonDraft(Value, forbid_unknown_fields=True):

@@ -19,7 +19,7 @@ from tenuto.core.message import Message
 from tenuto.core.run import Run
 from tenuto.core.session import Session
 from tenuto.core.value import Instant, SessionId, Value
-from tenuto.ports.store import RunQuery
+from tenuto.ports.query import RunQuery
 
 RUNS_AT_ONCE = 200
 LONGEST_NAME = 80

@@ -15,7 +15,7 @@ from tenuto.core.editing import QueueEdit
 from tenuto.core.run import Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.inbox import Draft
-from tenuto.ports.store import RunPage, RunQuery
+from tenuto.ports.query import RunPage, RunQuery
 
 STATUS: Parameter[RunStatus | None] = Parameter(
     name="status", kind=RunStatus, usual=None, meaning="Only runs with this status."

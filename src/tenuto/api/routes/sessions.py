@@ -17,7 +17,7 @@ from tenuto.core.session import DEFAULT_WORKSPACE, Session
 from tenuto.core.value import MessageId, Value, WorkspaceId
 from tenuto.engine.librarian import NewSession
 from tenuto.engine.stops import CancelReceipt
-from tenuto.ports.store import SessionPage, SessionQuery
+from tenuto.ports.query import SessionPage, SessionQuery
 
 Title = Annotated[str, Meta(max_length=500)]
 ARCHIVED: Parameter[bool] = Parameter(

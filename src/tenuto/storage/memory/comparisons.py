@@ -10,7 +10,8 @@ from tenuto.core.desk import Sight
 from tenuto.core.error import SessionBusy
 from tenuto.core.session import Session
 from tenuto.core.value import ComparisonId, SessionId
-from tenuto.ports.store import Compared, ComparedPage, ComparisonQuery, Judge, Once
+from tenuto.ports.query import Compared, ComparedPage, ComparisonQuery, Once
+from tenuto.ports.store import Judge
 from tenuto.storage.cursor import comparison_cursor, place
 from tenuto.storage.memory.shelf import State
 from tenuto.storage.once import Answer

@@ -16,7 +16,7 @@ from tenuto.core.value import (
     StreamId,
     WorkspaceId,
 )
-from tenuto.ports.store import (
+from tenuto.ports.query import (
     Background,
     Compaction,
     MessagePage,

@@ -13,7 +13,8 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.session import Control, Fence, Session, Workspace
 from tenuto.core.value import SessionId, StreamId, WorkspaceId
-from tenuto.ports.store import Once, Page, Sink
+from tenuto.ports.query import Once, Page
+from tenuto.ports.store import Sink
 from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.memory.bill import MemoryBill
 from tenuto.storage.memory.comparisons import MemoryComparisons

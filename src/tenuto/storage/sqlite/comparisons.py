@@ -7,7 +7,8 @@ from tenuto.core.comparison import Comparison, pane_session
 from tenuto.core.desk import Sight
 from tenuto.core.error import SessionBusy
 from tenuto.core.value import ComparisonId
-from tenuto.ports.store import Compared, ComparedPage, ComparisonQuery, Judge, Once
+from tenuto.ports.query import Compared, ComparedPage, ComparisonQuery, Once
+from tenuto.ports.store import Judge
 from tenuto.storage.cursor import comparison_cursor, place
 from tenuto.storage.missing import no_such
 from tenuto.storage.plan import plan

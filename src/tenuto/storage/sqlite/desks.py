@@ -10,7 +10,7 @@ from tenuto.core.event import Event, store_as
 from tenuto.core.message import Message
 from tenuto.core.session import Control, Fence, Session
 from tenuto.core.value import SessionId, StreamId, WorkspaceId
-from tenuto.ports.store import Once, Page
+from tenuto.ports.query import Once, Page
 from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.missing import no_such
 from tenuto.storage.once import Answer, first

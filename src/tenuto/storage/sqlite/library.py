@@ -7,7 +7,7 @@ from tenuto.core.message import Message
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Session, Workspace
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId, WorkspaceId
-from tenuto.ports.store import (
+from tenuto.ports.query import (
     Background,
     Compaction,
     MessagePage,

@@ -6,7 +6,7 @@ from tenuto.core.error import SessionBusy
 from tenuto.core.file import FileInfo
 from tenuto.core.session import Workspace
 from tenuto.core.value import FileId, WorkspaceId
-from tenuto.ports.store import Once
+from tenuto.ports.query import Once
 from tenuto.storage.missing import no_such
 from tenuto.storage.sqlite.desks import at_most_once, remember
 from tenuto.storage.sqlite.file.db import Database

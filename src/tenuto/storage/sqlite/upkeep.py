@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tenuto.core.value import Instant, MessageId, NodeId, SessionId
-from tenuto.ports.store import Orphan
+from tenuto.ports.query import Orphan
 from tenuto.storage.folding import shorten
 from tenuto.storage.once import forgotten_before
 from tenuto.storage.sqlite.file.db import Database
