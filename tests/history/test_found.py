@@ -16,13 +16,12 @@ from tenuto.core.event import MessageFinished, MessageStarted
 from tenuto.core.message import Message
 from tenuto.core.run import Run, WhenBusy
 from tenuto.core.value import RunId, SessionId
-from tenuto.engine.bell import Bell
+from tenuto.engine.checking import Checking
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
-from tenuto.engine.endings import Endings
-from tenuto.engine.inbox import Inbox
 from tenuto.engine.librarian import Librarian
 from tenuto.engine.node import Node
+from tenuto.engine.queue import Queue
 from tenuto.ports.model import Models
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.life import NODE, Life, make_workspace, whole_log
@@ -48,7 +47,7 @@ class StoreWithACancel(MemoryStore):
         return run
 
 
-async def waiting_run() -> tuple[StoreWithACancel, Inbox, RunId]:
+async def waiting_run() -> tuple[StoreWithACancel, Queue, RunId]:
     store = StoreWithACancel()
     await make_workspace(store)
     life = await Life.begin(store)
@@ -56,21 +55,20 @@ async def waiting_run() -> tuple[StoreWithACancel, Inbox, RunId]:
     await life.start()
     run = await life.accept("two")
     store.cancel = life.cancel
-    endings = Endings(store, Bell(), HERE.clock)
-    inbox = Inbox(store, cast("Models", None), endings, HERE)
-    return store, inbox, run.id
+    checking = Checking(store, cast("Models", None), HERE)
+    return store, Queue(store, checking, HERE), run.id
 
 
 async def test_a_prompt_that_ends_just_before_it_is_changed_is_no_longer_waiting() -> None:
-    _, inbox, run_id = await waiting_run()
+    _, queue, run_id = await waiting_run()
     with pytest.raises(SessionBusy):
-        await inbox.change_queued(run_id, QueueEdit(position=0))
+        await queue.change(run_id, QueueEdit(position=0))
 
 
 async def test_a_prompt_that_ends_just_before_it_is_taken_back_is_no_longer_waiting() -> None:
-    _, inbox, run_id = await waiting_run()
+    _, queue, run_id = await waiting_run()
     with pytest.raises(SessionBusy):
-        await inbox.withdraw(run_id)
+        await queue.withdraw(run_id)
 
 
 class StoreThatGoesOn(MemoryStore):

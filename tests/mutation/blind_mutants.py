@@ -35,7 +35,9 @@ MUTANTS = (
         "a guess is told apart from a miss",
         "A blind pane takes a prompt for its own model, so whoever tries them all finds it.",
         "api/blind",
-        Edit("engine/inbox.py", "        if wanted is not None:\n", "        if wanted == 'x':\n"),
+        Edit(
+            "engine/checking.py", "        if wanted is not None:\n", "        if wanted == 'x':\n"
+        ),
     ),
     mutant(
         "a vote over a vote",

@@ -228,7 +228,7 @@ MUTANTS = (
         "Changing a prompt that has just ended is answered as if it had never been.",
         "found",
         Edit(
-            "engine/inbox.py",
+            "engine/queue.py",
             "            await self._queued(run_id)\n            raise\n",
             "            raise\n",
         ),

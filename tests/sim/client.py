@@ -19,7 +19,7 @@ from tenuto.core.error import (
 )
 from tenuto.core.run import Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
-from tenuto.engine.inbox import Draft
+from tenuto.engine.checking import Draft
 from tenuto.engine.librarian import NewSession
 from tenuto.engine.stops import CancelReceipt
 from tenuto.ports.query import Once
@@ -267,7 +267,7 @@ class Client:
             return
         node = await self.node()
         with self.asking("withdraw", run_id):
-            await node.call(lambda: node.engine.inbox.withdraw(RunId(run_id)))
+            await node.call(lambda: node.engine.queue.withdraw(RunId(run_id)))
         view = self.session.runs[run_id]
         must(view.run["reason"] in ("withdrawn", "deleted"), "taken back is taken back", view.run)
 
@@ -283,7 +283,7 @@ class Client:
             )
         )
         node = await self.node()
-        await node.call(lambda: node.engine.inbox.change_queued(RunId(run_id), edit))
+        await node.call(lambda: node.engine.queue.change(RunId(run_id), edit))
 
     async def answer(self) -> None:
         """Wait a little for a question, and answer it, perhaps twice."""
@@ -299,7 +299,7 @@ class Client:
         for _ in range(self.dice.choice((1, 1, 2))):
             node = await self.node()
             await node.call(
-                lambda node=node: node.engine.inbox.answer(  # type: ignore[misc]
+                lambda node=node: node.engine.answers.answer(  # type: ignore[misc]
                     ApprovalId(approval_id), decision, None
                 )
             )

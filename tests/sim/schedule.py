@@ -134,7 +134,7 @@ async def _answer(world: World, approval_id: str) -> None:
     node = await world.alive(dice)
     decision = dice.choice((Decision.ALLOW_ONCE, Decision.DENY))
     try:
-        await node.call(lambda: node.engine.inbox.answer(ApprovalId(approval_id), decision, None))
+        await node.call(lambda: node.engine.answers.answer(ApprovalId(approval_id), decision, None))
     except (Lost, TenutoError):
         return
 

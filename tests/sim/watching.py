@@ -7,7 +7,7 @@ from tenuto.api.sse import EventStream
 from tenuto.core.run import Reason
 from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import RunId, SessionId
-from tenuto.engine.inbox import Draft
+from tenuto.engine.checking import Draft
 from tests.sim.node import Node
 from tests.sim.reader import Reader, RunReader, serve, viewing
 from tests.sim.session_log import SessionLog

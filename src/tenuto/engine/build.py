@@ -3,7 +3,9 @@
 from collections.abc import Callable
 
 from tenuto.core.event import Stored
+from tenuto.engine.answers import Answers
 from tenuto.engine.bell import Bell
+from tenuto.engine.checking import Checking
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
 from tenuto.engine.endings import Endings
@@ -13,6 +15,7 @@ from tenuto.engine.janitor import Janitor
 from tenuto.engine.librarian import Librarian
 from tenuto.engine.node import Node
 from tenuto.engine.panes import Panes
+from tenuto.engine.queue import Queue
 from tenuto.engine.referee import Referee
 from tenuto.engine.rescuer import Rescuer
 from tenuto.engine.stops import Stops
@@ -41,7 +44,8 @@ def build_engine(
     endings = Endings(store, bell, node.clock)
     driver = Driver(store, worker, node, run_seconds=run_seconds)
     coordinator = Coordinator(store, driver, node)
-    inbox = Inbox(store, models, endings, node)
+    checking = Checking(store, models, node)
+    inbox = Inbox(store, checking, endings, node)
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
     driver.on_ended.append(titler.run_ended)
@@ -49,6 +53,8 @@ def build_engine(
     switchboard.on_changed.append(coordinator.changed)
     return Engine(
         inbox=inbox,
+        queue=Queue(store, checking, node),
+        answers=Answers(store, node),
         stops=Stops(store, coordinator, endings, node),
         panes=Panes(store, inbox, node),
         endings=endings,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId
+from tenuto.engine.answers import Answers
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
 from tenuto.engine.endings import Endings
@@ -13,6 +14,7 @@ from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
 from tenuto.engine.librarian import Librarian
 from tenuto.engine.panes import Panes
+from tenuto.engine.queue import Queue
 from tenuto.engine.referee import Referee
 from tenuto.engine.rescuer import Rescuer
 from tenuto.engine.stops import Stops
@@ -42,6 +44,8 @@ class Switchboard:
 @dataclass(kw_only=True, eq=False)
 class Engine:
     inbox: Inbox
+    queue: Queue
+    answers: Answers
     stops: Stops
     panes: Panes
     endings: Endings

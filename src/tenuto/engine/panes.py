@@ -9,7 +9,8 @@ from tenuto.core.desk import Change, Desk, Sight
 from tenuto.core.error import InvalidInput, ModelNotFound, Outdated
 from tenuto.core.run import Input, OnDisconnect, Run
 from tenuto.core.value import ComparisonId, MessageId, SessionId, Value
-from tenuto.engine.inbox import Draft, Inbox
+from tenuto.engine.checking import Draft
+from tenuto.engine.inbox import Inbox
 from tenuto.engine.node import Node
 from tenuto.ports.query import Once
 from tenuto.ports.store import Store

@@ -29,14 +29,14 @@ async def listing(call: Call) -> ASGIApp:
 
 async def decide(call: Call) -> ASGIApp:
     word = await call.body(Word)
-    approval = await call.to.engine.inbox.answer(
+    approval = await call.to.engine.answers.answer(
         ApprovalId(call.path("id")), word.decision, word.note
     )
     return answer(approval)
 
 
 async def revoke(call: Call) -> ASGIApp:
-    await call.to.engine.inbox.revoke(call.session_id, call.path("tool"))
+    await call.to.engine.answers.revoke(call.session_id, call.path("tool"))
     return Response(status_code=204)
 
 

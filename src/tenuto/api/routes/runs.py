@@ -14,7 +14,7 @@ from tenuto.api.streams import Viewing
 from tenuto.core.editing import QueueEdit
 from tenuto.core.run import Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.value import RunId, SessionId, Value
-from tenuto.engine.inbox import Draft
+from tenuto.engine.checking import Draft
 from tenuto.ports.query import RunPage, RunQuery
 
 STATUS: Parameter[RunStatus | None] = Parameter(
@@ -102,11 +102,11 @@ async def cancel(call: Call) -> ASGIApp:
 async def change(call: Call) -> ASGIApp:
     body = await call.body(QueuedChange)
     edit = QueueEdit(input=body.input, position=body.position, steer=body.when_busy is not None)
-    return answer(await call.to.engine.inbox.change_queued(_id(call), edit))
+    return answer(await call.to.engine.queue.change(_id(call), edit))
 
 
 async def withdraw(call: Call) -> ASGIApp:
-    await call.to.engine.inbox.withdraw(_id(call))
+    await call.to.engine.queue.withdraw(_id(call))
     return Response(status_code=204)
 
 

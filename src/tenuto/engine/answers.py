@@ -1,0 +1,30 @@
+"""Answers: what a person says to a tool that asks, and what they take back."""
+
+from tenuto.core import consent
+from tenuto.core.approval import Approval, Decision
+from tenuto.core.value import ApprovalId, SessionId
+from tenuto.engine.node import Node
+from tenuto.ports.store import Store
+
+
+class Answers:
+    def __init__(self, store: Store, node: Node) -> None:
+        self._store = store
+        self._node = node
+
+    async def answer(
+        self, approval_id: ApprovalId, decision: Decision, note: str | None
+    ) -> Approval:
+        """The first answer wins."""
+        approval = await self._store.approval(approval_id)
+        answered, _ = await self._store.commit(
+            approval.session_id,
+            lambda desk: consent.answer(desk, approval_id, decision, note, self._node.moment()),
+        )
+        return answered
+
+    async def revoke(self, session_id: SessionId, tool: str) -> None:
+        """Ask about a tool again that was allowed for the whole session."""
+        await self._store.commit(
+            session_id, lambda desk: consent.revoke(desk, tool, self._node.moment())
+        )

@@ -1,0 +1,50 @@
+"""The queue: prompts that wait can still be changed, moved and taken back."""
+
+from msgspec.structs import replace
+
+from tenuto.core import cancelling, editing
+from tenuto.core.desk import Decide
+from tenuto.core.editing import QueueEdit
+from tenuto.core.error import NotFound, SessionBusy
+from tenuto.core.run import Run
+from tenuto.core.value import RunId
+from tenuto.engine.checking import Checking
+from tenuto.engine.node import Node
+from tenuto.ports.store import Store
+
+
+class Queue:
+    def __init__(self, store: Store, checking: Checking, node: Node) -> None:
+        self._store = store
+        self._checking = checking
+        self._node = node
+
+    async def withdraw(self, run_id: RunId) -> None:
+        """Take a queued prompt back."""
+        await self._while_queued(
+            run_id, lambda desk: cancelling.withdraw(desk, run_id, self._node.moment())
+        )
+
+    async def change(self, run_id: RunId, edit: QueueEdit) -> Run:
+        await self._queued(run_id)
+        if edit.input is not None:
+            edit = replace(edit, input=await self._checking.input(edit.input))
+        return await self._while_queued(
+            run_id, lambda desk: editing.change_queued(desk, run_id, edit, self._node.moment())
+        )
+
+    async def _while_queued(self, run_id: RunId, decide: Decide[Run]) -> Run:
+        run = await self._queued(run_id)
+        try:
+            changed, _ = await self._store.commit(run.session_id, decide)
+        except NotFound:
+            # It has ended since we looked, and says so itself; or its session is gone.
+            await self._queued(run_id)
+            raise
+        return changed
+
+    async def _queued(self, run_id: RunId) -> Run:
+        run = await self._store.run(run_id)
+        if run.ended:
+            raise SessionBusy(f"run {run_id} has already ended {run.status}")
+        return run
