@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tenuto.banner import banner, base_url
-from tenuto.config import Embedded, ProviderKind, ProviderSettings, Secret, Settings
+from tenuto.config import EmbeddedSettings, ProviderKind, ProviderSettings, Secret, Settings
 
 DATA = Path("/srv/tenuto")
 TOKEN = Secret("a/b")
@@ -32,7 +32,7 @@ def test_it_says_who_answers() -> None:
     told = [
         banner(Settings(data=DATA, providers=(lab,)), "http://x", TOKEN),
         banner(Settings(data=DATA), "http://x", TOKEN),
-        banner(Settings(data=DATA, embedded=Embedded(enabled=False)), "http://x", TOKEN),
+        banner(Settings(data=DATA, embedded=EmbeddedSettings(enabled=False)), "http://x", TOKEN),
     ]
     assert "Models: lab" in told[0]
     assert "Models: the embedded one" in told[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.config import Log, LogFormat, LogLevel, Secret, Settings
+from tenuto.config import LogFormat, LogLevel, LogSettings, Secret, Settings
 from tenuto.logs import Mask, configure
 
 SECRET = "open-sesame-1234"
@@ -36,7 +36,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     ) -> io.StringIO:
         stream = stream or io.StringIO()
         monkeypatch.setattr("sys.stderr", stream)
-        log = Log(format=form, level=level)
+        log = LogSettings(format=form, level=level)
         configure(Settings(data=tmp_path, log=log), [Secret(SECRET), Secret("t")])
         return stream
 

@@ -9,7 +9,7 @@ import pytest
 
 from tenuto.agent.providers.catalogue import catalogue as catalogue_module
 from tenuto.agent.providers.catalogue.catalogue import Catalogue, CatalogueConfig
-from tenuto.agent.providers.catalogue.setting import Limits, ModelSetting, ProviderConfig
+from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
 from tenuto.core.error import ModelNotFound
 from tenuto.core.provider import KeptProvider, ProviderKind
 from tests.providers.asking import REQUEST, Hearing, texts
@@ -135,7 +135,7 @@ async def test_a_provider_that_cannot_list_is_trusted_with_any_name_of_its_own(
 async def test_a_silent_provider_holds_up_a_known_model_only_once(
     server: ModelServer, build: Build, silent_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    patient = Limits(list_seconds=0.3)
+    patient = ProviderLimits(list_seconds=0.3)
     silent = ProviderConfig(name="silent", kind="openai", base_url=silent_url, limits=patient)
     catalogue = build(silent, house(server))
     assert (await catalogue.find("house/test-model")).id == "house/test-model"
@@ -209,7 +209,7 @@ async def test_the_first_choice_is_a_sensible_one(
 async def test_what_is_put_while_everyone_is_asked_is_not_lost(
     server: ModelServer, build: Build, silent_url: str
 ) -> None:
-    patient = Limits(list_seconds=0.3)
+    patient = ProviderLimits(list_seconds=0.3)
     silent = ProviderConfig(name="silent", kind="openai", base_url=silent_url, limits=patient)
     catalogue = build(silent)
     asking = asyncio.create_task(catalogue.list())

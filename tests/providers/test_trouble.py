@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.agent.providers.catalogue.setting import Limits
+from tenuto.agent.providers.catalogue.setting import ProviderLimits
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.line import NetworkTrouble
 from tenuto.agent.providers.wires.openai import OpenAIProvider
@@ -170,7 +170,7 @@ async def test_an_answer_that_breaks_off_is_an_error(
 @pytest.mark.failure(28)
 @pytest.mark.parametrize("moment", ["before the headers", "after the headers", "after a piece"])
 async def test_a_provider_that_falls_silent_has_stalled(server: ModelServer, moment: str) -> None:
-    provider = OpenAIProvider("house", server.url, limits=Limits(stall_seconds=0.3))
+    provider = OpenAIProvider("house", server.url, limits=ProviderLimits(stall_seconds=0.3))
     hearing, exchange = await begin(provider, server)
     if moment == "after the headers":
         await exchange.begin()
@@ -184,7 +184,7 @@ async def test_a_provider_that_falls_silent_has_stalled(server: ModelServer, mom
 
 @pytest.mark.failure(58)
 async def test_any_byte_starts_the_stall_limit_anew(server: ModelServer) -> None:
-    provider = OpenAIProvider("house", server.url, limits=Limits(stall_seconds=2.0))
+    provider = OpenAIProvider("house", server.url, limits=ProviderLimits(stall_seconds=2.0))
     hearing, exchange = await begin(provider, server)
     for _ in range(25):
         await asyncio.sleep(0.1)
@@ -220,7 +220,7 @@ async def test_connecting_has_a_limit() -> None:
         for one in queued:
             one.setblocking(False)
             one.connect_ex(("127.0.0.1", port))
-        limits = Limits(connect_seconds=0.2, stall_seconds=5)
+        limits = ProviderLimits(connect_seconds=0.2, stall_seconds=5)
         provider = OpenAIProvider("house", f"http://127.0.0.1:{port}/v1", limits=limits)
         error = await trouble(Hearing(provider.stream(REQUEST)))
         await provider.close()

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tenuto.agent.loop import AgentLoop, Limits
+from tenuto.agent.loop import AgentLoop, RunLimits
 from tenuto.agent.titles import TitleMaker
 from tenuto.api import sse
 from tenuto.core.permission import Permission
@@ -51,7 +51,7 @@ class Node:
         script, clock = self._world.script, self._world.clock
         models, store = SimModels(self._world), self.store
         toolbox = Toolbox(sim_tools(self._world), Rulebook(default=Permission(script.permission)))
-        loop = AgentLoop(models, toolbox, Limits(steps=4, loop_repeats=3, cost_usd=None), clock)
+        loop = AgentLoop(models, toolbox, RunLimits(steps=4, loop_repeats=3, cost_usd=None), clock)
         self.engine = build_engine(
             EngineNode(id=node, clock=clock, ids=self._world.ids),
             store,

@@ -24,7 +24,7 @@ from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.query import Background
 
 
-class Limits(Value):
+class RunLimits(Value):
     """How far one run may go."""
 
     steps: int
@@ -41,7 +41,7 @@ class AgentLoop:
         self,
         models: Models,
         toolbox: Toolbox,
-        limits: Limits,
+        limits: RunLimits,
         clock: Clock,
         *,
         points: Points = NOWHERE,

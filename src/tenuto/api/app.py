@@ -21,7 +21,7 @@ from tenuto.api.guesses import Guesses
 from tenuto.api.login import Login
 from tenuto.api.metrics import Metrics
 from tenuto.api.openapi import document
-from tenuto.api.page import Page
+from tenuto.api.page import BuiltPage
 from tenuto.api.services import Services
 from tenuto.ports.points import NOWHERE, Points, Step
 
@@ -50,7 +50,7 @@ def build_app(
     async def docs(request: Request) -> Response:
         return FileResponse(STATIC / "docs.html", headers={"Content-Security-Policy": DOCS_CSP})
 
-    page = Page(BUILT_PAGE)
+    page = BuiltPage(BUILT_PAGE)
     router = Router(
         [
             *_routes(services, points),

@@ -56,7 +56,7 @@ class _File:
         return Response(self.bodies[encoding], headers=sent, media_type=self.media_type)
 
 
-class Page:
+class BuiltPage:
     def __init__(self, folder: Path) -> None:
         self._files = _read(folder)
 

@@ -15,7 +15,7 @@ MOST_RUNS = 5_000
 """Of a workspace's snapshot: what waits past it is told when it starts."""
 
 
-class Place(Value):
+class Beginning(Value):
     """Where in a log a viewer begins."""
 
     cursor: str | None
@@ -27,10 +27,10 @@ class Place(Value):
 class Viewing:
     """Opens the streams of one call, from the cursor that it gives or from `place`."""
 
-    def __init__(self, call: Call, *, place: Place | None = None) -> None:
+    def __init__(self, call: Call, *, place: Beginning | None = None) -> None:
         self._store = call.to.store
         self._tailer = call.to.engine.tailer
-        self._place = place or Place(
+        self._place = place or Beginning(
             cursor=call.request.headers.get("last-event-id", call.ask(AFTER))
         )
 

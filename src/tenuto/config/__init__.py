@@ -5,11 +5,11 @@ from tenuto.config.mistake import ConfigError
 from tenuto.config.provider import ModelSettings, ProviderSettings
 from tenuto.config.secret import Secret
 from tenuto.config.settings import (
-    Embedded,
-    Limits,
-    Log,
+    EmbeddedSettings,
+    LimitSettings,
     LogFormat,
     LogLevel,
+    LogSettings,
     Permissions,
     Settings,
     Tools,
@@ -21,11 +21,11 @@ from tenuto.core.provider import ProviderKind
 __all__ = [
     "TOKEN_FILE",
     "ConfigError",
-    "Embedded",
-    "Limits",
-    "Log",
+    "EmbeddedSettings",
+    "LimitSettings",
     "LogFormat",
     "LogLevel",
+    "LogSettings",
     "ModelSettings",
     "Permissions",
     "ProviderKind",

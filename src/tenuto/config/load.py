@@ -8,7 +8,14 @@ from typing import Any
 from tenuto.config.mistake import ConfigError, Mistakes
 from tenuto.config.provider import ProviderSettings
 from tenuto.config.provider_entry import environment_providers, file_providers, with_environment
-from tenuto.config.settings import SQLITE_URL, Embedded, Limits, Log, Settings, Tools
+from tenuto.config.settings import (
+    SQLITE_URL,
+    EmbeddedSettings,
+    LimitSettings,
+    LogSettings,
+    Settings,
+    Tools,
+)
 from tenuto.config.table import ENV_PREFIX, Setting, settings_table
 from tenuto.core.value import Value
 
@@ -18,7 +25,7 @@ CONFIG_FLAG = "--config"
 NOT_SETTINGS = ("TENUTO_URL", "TENUTO_TEST_")
 """Variables that other commands and the tests use; they are none of the server's business."""
 
-GROUPS = {"limits": Limits, "tools": Tools, "embedded": Embedded, "log": Log}
+GROUPS = {"limits": LimitSettings, "tools": Tools, "embedded": EmbeddedSettings, "log": LogSettings}
 
 
 class Given(Value):

@@ -47,7 +47,7 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-class Limits(Value):
+class LimitSettings(Value):
     max_body_bytes: Annotated[int, Meta(ge=1024, description="Largest JSON request body.")] = (
         10 * MIB
     )
@@ -107,7 +107,7 @@ class Tools(Value):
     ] = 120
 
 
-class Embedded(Value):
+class EmbeddedSettings(Value):
     enabled: Annotated[
         bool, Meta(description="Answer with the embedded model when no provider is configured.")
     ] = True
@@ -116,7 +116,7 @@ class Embedded(Value):
     ] = 600
 
 
-class Log(Value):
+class LogSettings(Value):
     level: Annotated[LogLevel, Meta(description="The least that is logged.")] = LogLevel.INFO
     format: Annotated[
         LogFormat, Meta(description="How: `auto` is `human` on a terminal and `json` elsewhere.")
@@ -184,10 +184,10 @@ class Settings(Value):
         tuple[Annotated[str, Meta(pattern=ORIGIN, title="an origin such as https://name")], ...],
         Meta(description="Web origins besides our own that may call, as `https://name`."),
     ] = ()
-    limits: Limits = msgspec.field(default_factory=Limits)
+    limits: LimitSettings = msgspec.field(default_factory=LimitSettings)
     tools: Tools = msgspec.field(default_factory=Tools)
-    embedded: Embedded = msgspec.field(default_factory=Embedded)
-    log: Log = msgspec.field(default_factory=Log)
+    embedded: EmbeddedSettings = msgspec.field(default_factory=EmbeddedSettings)
+    log: LogSettings = msgspec.field(default_factory=LogSettings)
     providers: tuple[ProviderSettings, ...] = ()
     fixed: dict[str, str] = msgspec.field(default_factory=dict)
     """Keys that a flag or a variable gave, and which: they cannot be changed while it runs."""

@@ -23,7 +23,7 @@ from tenuto.engine.protect import finish
 from tenuto.engine.toolbox import Rulebook
 from tenuto.ports.model import Models
 from tenuto.ports.preference import Drawer, Kept, Preferences
-from tenuto.ports.provider import Embedded, Known, Providers, Standing, Tested
+from tenuto.ports.provider import Embedded, Known, Providers, ProviderStanding, Tested
 from tenuto.ports.tool import Tool
 
 log = logging.getLogger(__name__)
@@ -126,11 +126,11 @@ class Steward:
         log.info("settings changed", extra={"settings": sorted({*wanted, *permissions})})
         return self.preferences
 
-    async def standings(self) -> Sequence[Standing]:
+    async def standings(self) -> Sequence[ProviderStanding]:
         await self._models.list()
         return self._providers.standings()
 
-    async def put_provider(self, draft: ProviderDraft) -> Standing:
+    async def put_provider(self, draft: ProviderDraft) -> ProviderStanding:
         """Keep this provider and offer its models from now on."""
         known = self._providers.known(draft.name)
         if known is not None and known.source in GIVEN:

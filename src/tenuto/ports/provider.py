@@ -7,7 +7,7 @@ from tenuto.core.provider import KeptProvider, ProviderKind, ProviderSource
 from tenuto.core.value import Value
 
 
-class Standing(Value):
+class ProviderStanding(Value):
     """A provider, and how it stands now."""
 
     name: str
@@ -68,7 +68,7 @@ class Providers(Protocol):
     def known(self, name: str) -> Known | None:
         """This provider, wherever it comes from."""
 
-    def standings(self) -> Sequence[Standing]: ...
+    def standings(self) -> Sequence[ProviderStanding]: ...
 
     def embedded(self) -> Embedded: ...
 

@@ -56,7 +56,7 @@ class ApprovalRow(Value):
     """The seq of its `approval.requested`; None if that is in an earlier change."""
 
 
-class Compaction(Value):
+class CompactionRow(Value):
     seq: int
     through: MessageId
     summary: str
@@ -74,7 +74,7 @@ class Plan(Value):
     runs: tuple[RunRow, ...]
     messages: tuple[MessageRow, ...]
     approvals: tuple[ApprovalRow, ...]
-    compactions: tuple[Compaction, ...]
+    compactions: tuple[CompactionRow, ...]
     removed: tuple[MessageId, ...]
     files: tuple[FileId, ...]
     """That the session speaks of from now on."""
@@ -123,7 +123,7 @@ class _Planner:
         self.runs: dict[RunId, RunRow] = {}
         self.messages: dict[MessageId, MessageRow] = {}
         self.approvals: dict[ApprovalId, ApprovalRow] = {}
-        self.compactions: list[Compaction] = []
+        self.compactions: list[CompactionRow] = []
         self.removed: list[MessageId] = []
         self.files: list[FileId] = []
         self.deleted_at: Instant | None = None
@@ -155,7 +155,9 @@ class _Planner:
             case SessionRewound(removed=removed):
                 self._remove(removed)
             case SessionCompacted(through_message_id=through, summary=summary):
-                self.compactions.append(Compaction(seq=self.head, through=through, summary=summary))
+                self.compactions.append(
+                    CompactionRow(seq=self.head, through=through, summary=summary)
+                )
             case SessionDeleted():
                 self.deleted_at = event.at
             case PartStarted() | PartDelta() | PartUpdated() | SessionUpdated():

@@ -1,10 +1,9 @@
 """Settings, as each part wants to be told them."""
 
 from tenuto import logs
-from tenuto.agent.loop import AgentLoop, Limits
+from tenuto.agent.loop import AgentLoop, RunLimits
 from tenuto.agent.providers.catalogue.catalogue import LOCAL, Catalogue, CatalogueConfig
-from tenuto.agent.providers.catalogue.setting import Limits as ProviderLimits
-from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig
+from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
 from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.api.connection import ConnectionLimits
 from tenuto.api.services import BodyLimits
@@ -53,7 +52,7 @@ def steward(settings: Settings, models: Catalogue, mask: logs.Mask, points: Poin
 def worker(settings: Settings, models: Catalogue, steward: Steward, node: Node) -> AgentLoop:
     at_once = settings.tools.at_once
     toolbox = Toolbox(steward.tools, steward, at_once=at_once, points=node.points)
-    limits = Limits(
+    limits = RunLimits(
         steps=settings.limits.steps,
         loop_repeats=settings.limits.loop_repeats,
         cost_usd=settings.limits.cost_usd or None,

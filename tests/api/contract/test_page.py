@@ -11,7 +11,7 @@ from starlette.routing import Router
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from tenuto.api.page import PATHS, Page, is_page, own_path
+from tenuto.api.page import PATHS, BuiltPage, is_page, own_path
 from tests.support.server import TenutoServer
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +40,7 @@ def built(tmp_path: Path) -> Path:
 
 
 def client(folder: Path, *, known: bool = True) -> TestClient:
-    router = Router(Page(folder).routes())
+    router = Router(BuiltPage(folder).routes())
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         scope["state"] = {"known": known}

@@ -61,24 +61,24 @@ class EditFile(BuiltIn[EditFileArguments]):
         return capped(said, self.settings.output_characters)
 
 
-class Change(Value):
+class Passage(Value):
     old: str
     new: str
 
 
-def _fitted(text: str, given: EditFileArguments) -> Change:
+def _fitted(text: str, given: EditFileArguments) -> Passage:
     """The change in the file's own line endings: readers are shown lines without them."""
     meant_as_is = "\n" in given.old and given.old in text
     if "\r\n" not in text or meant_as_is:
-        return Change(old=given.old, new=given.new)
-    return Change(old=_with_crlf(given.old), new=_with_crlf(given.new))
+        return Passage(old=given.old, new=given.new)
+    return Passage(old=_with_crlf(given.old), new=_with_crlf(given.new))
 
 
 def _with_crlf(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
-def _must_be_clear(text: str, change: Change, given: EditFileArguments) -> int:
+def _must_be_clear(text: str, change: Passage, given: EditFileArguments) -> int:
     """How often the passage is there. Raises ToolFailed if it is not plain what is meant."""
     if change.old == change.new:
         raise ToolFailed("old and new are the same: there is nothing to change.")

@@ -7,9 +7,9 @@ import anyio
 from msgspec import Meta
 
 from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.processes.helper import PAGE, Task, ask, held
+from tenuto.agent.tools.processes.helper import PAGE, HelperTask, ask, held
 from tenuto.agent.tools.web.charset import codec_for
-from tenuto.agent.tools.web.fetching import Answer, fetch, status_text
+from tenuto.agent.tools.web.fetching import Fetched, fetch, status_text
 from tenuto.ports.tool import Place, ToolFailed
 
 HTML = ("text/html", "application/xhtml+xml")
@@ -52,7 +52,7 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
         )
         return f"{answer.url} ({answer.media_type or 'no type given'})\n\n{text}{cut}"
 
-    async def _text(self, answer: Answer, limit: int) -> str:
+    async def _text(self, answer: Fetched, limit: int) -> str:
         """The answer as text, capped. It is decoded and read in a process that can be stopped."""
         html = answer.media_type in HTML
         untyped = not answer.media_type and b"\0" not in answer.content[:LOOK_BYTES]
@@ -67,7 +67,7 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
                 "limit": limit,
             }
             found = await ask(
-                Task(
+                HelperTask(
                     program=PAGE,
                     request=request,
                     inherited=(file.fileno(),),
@@ -80,7 +80,7 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
         return found.text
 
 
-def _codec(answer: Answer) -> str:
+def _codec(answer: Fetched) -> str:
     """How to decode it: as its header says, else as the page itself says, if that can be done."""
     declared = CHARSET.search(answer.content[:LOOK_BYTES])
     named = answer.charset or (declared[1].decode("ascii", "replace") if declared else "")

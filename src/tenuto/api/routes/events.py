@@ -10,7 +10,7 @@ from tenuto.api.endpoint import Endpoint, Streams
 from tenuto.api.many import ManyLogs
 from tenuto.api.parameter import Parameter
 from tenuto.api.sse import Batches
-from tenuto.api.streams import Place, Viewing
+from tenuto.api.streams import Beginning, Viewing
 from tenuto.core.error import InvalidInput, NotFound
 from tenuto.core.value import SessionId, StreamId, WorkspaceId
 
@@ -45,7 +45,7 @@ async def events(call: Call) -> ASGIApp:
             id, cursor = one, ""
         if not id.isascii() or not id.isprintable():
             raise InvalidInput(f"{id!r} is not an id")
-        place = Place(cursor=cursor if colon else None, most_messages=most)
+        place = Beginning(cursor=cursor if colon else None, most_messages=most)
         logs[StreamId(id)] = await _opened(Viewing(call, place=place), kind, id)
     return ManyLogs(logs, call.to.engine.tailer)
 

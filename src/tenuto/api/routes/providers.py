@@ -11,7 +11,7 @@ from tenuto.api.endpoint import Endpoint
 from tenuto.core.provider import LONGEST_URL, MOST_MODELS, ProviderKind, ProviderSource
 from tenuto.core.value import Value
 from tenuto.engine.steward import ProviderDraft
-from tenuto.ports.provider import Standing, Tested
+from tenuto.ports.provider import ProviderStanding, Tested
 
 Address = Annotated[str, Meta(max_length=LONGEST_URL)]
 Key = Annotated[str, Meta(max_length=4000)]
@@ -92,7 +92,7 @@ async def test(call: Call) -> ASGIApp:
     return answer(await call.to.steward.test_provider(draft))
 
 
-def _now(standing: Standing) -> ProviderNow:
+def _now(standing: ProviderStanding) -> ProviderNow:
     return ProviderNow(
         name=standing.name,
         kind=standing.kind,

@@ -31,7 +31,7 @@ from tenuto.core.value import (
 from tenuto.storage.folding import grown
 from tenuto.storage.missing import no_such
 from tenuto.storage.once import Answer
-from tenuto.storage.plan import Compaction, Plan
+from tenuto.storage.plan import CompactionRow, Plan
 
 
 class Tape:
@@ -83,7 +83,7 @@ class Shelf:
         self.messages: dict[MessageId, Message] = {}
         self.started: dict[MessageId, int] = {}
         self.approvals: dict[ApprovalId, Approval] = {}
-        self.compactions: list[Compaction] = []
+        self.compactions: list[CompactionRow] = []
         self.unfolded: list[Unfolded] = []
 
     def desk(self, sight: Sight, *, head: int) -> Desk:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tenuto.agent.providers.catalogue.choice import first_choice
 from tenuto.agent.providers.catalogue.probe import probe
-from tenuto.agent.providers.catalogue.setting import Limits, ModelSetting, ProviderConfig
+from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
 from tenuto.agent.providers.connection.line import Unreachable
 from tenuto.agent.providers.embedded.model_file import Progress
 from tenuto.agent.providers.embedded.provider import EmbeddedProvider
@@ -21,7 +21,7 @@ from tenuto.core.error import ModelNotFound
 from tenuto.core.provider import KeptProvider, ProviderKind, ProviderSource, shown
 from tenuto.core.value import Value
 from tenuto.ports.model import Model, Provider, ProviderError
-from tenuto.ports.provider import Embedded, Known, Standing, Tested
+from tenuto.ports.provider import Embedded, Known, ProviderStanding, Tested
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ WAIT_SECONDS = 1.0
 COMPARED = 500
 """Names that a wrong one is compared with: it takes a while, and all others wait."""
 LOCAL_SOURCE = ProviderSource.LOCAL
-PROBE = Limits(list_connect_seconds=0.3, list_seconds=2.0)
+PROBE = ProviderLimits(list_connect_seconds=0.3, list_seconds=2.0)
 
 LOCAL = tuple(
     ProviderConfig(
@@ -56,7 +56,7 @@ class CatalogueConfig(Value):
     embedded: bool = True
     """Whether the embedded model answers when nobody else does."""
     embedded_idle_seconds: float = 600.0
-    limits: Limits = Limits()
+    limits: ProviderLimits = ProviderLimits()
     """For the providers that come later."""
 
 
@@ -166,7 +166,7 @@ class Catalogue:
             source=config.source,
         )
 
-    def standings(self) -> Sequence[Standing]:
+    def standings(self) -> Sequence[ProviderStanding]:
         return [
             self._standing(entry.config, self._listings.get(name))
             for name, entry in self._present().items()
@@ -205,8 +205,8 @@ class Catalogue:
             source=ProviderSource.SETTINGS,
         )
 
-    def _standing(self, config: ProviderConfig, listing: _Listing | None) -> Standing:
-        return Standing(
+    def _standing(self, config: ProviderConfig, listing: _Listing | None) -> ProviderStanding:
+        return ProviderStanding(
             name=config.name,
             kind=ProviderKind(config.kind),
             base_url=shown(config.base_url),

@@ -7,7 +7,7 @@ from tenuto.core.value import Value
 from tenuto.ports.model import Price
 
 
-class Limits(Value):
+class ProviderLimits(Value):
     """How long a provider may take. A slow local model's first token may take minutes."""
 
     connect_seconds: float = 30.0
@@ -38,5 +38,5 @@ class ProviderConfig(Value):
     api_key: str = ""
     """Empty: the server wants none."""
     models: tuple[ModelSetting, ...] = ()
-    limits: Limits = Limits()
+    limits: ProviderLimits = ProviderLimits()
     source: ProviderSource = ProviderSource.FILE

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import msgspec
 
 from tenuto import __version__
-from tenuto.agent.providers.catalogue.setting import Limits
+from tenuto.agent.providers.catalogue.setting import ProviderLimits
 from tenuto.agent.providers.connection.dial import Route
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.foreign import UNREADABLE
@@ -27,7 +27,7 @@ KEEP_SECONDS = 15.0
 """How long a line waits for the next request."""
 
 
-class Answer(Protocol):
+class Reply(Protocol):
     """Understands one answer of a wire, event by event."""
 
     finished: bool
@@ -46,11 +46,11 @@ class Answer(Protocol):
         """What is still owed, `Finished` last. Raises ProviderError if it was not finished."""
 
 
-class Wire:
+class Exchange:
     """Asks one base URL. Redirects are not followed: they could carry the key to another host."""
 
     def __init__(
-        self, base_url: str, *, headers: Mapping[str, str], limits: Limits, border: Border
+        self, base_url: str, *, headers: Mapping[str, str], limits: ProviderLimits, border: Border
     ) -> None:
         self._route = Route(base_url)
         self._headers = {"User-Agent": f"tenuto/{__version__}", **headers}
@@ -76,7 +76,7 @@ class Wire:
             self._hang_up(line)
 
     async def stream(
-        self, path: str, body: Any, answer: Answer
+        self, path: str, body: Any, answer: Reply
     ) -> AsyncGenerator[Sequence[Piece], None]:
         """Send `body` and give what `answer` makes of each network read.
 
@@ -176,7 +176,7 @@ class Wire:
 class _Reading:
     """Reads an answer's stream within its limits: of bytes, and of time once it has finished."""
 
-    def __init__(self, line: Line, answer: Answer, border: Border) -> None:
+    def __init__(self, line: Line, answer: Reply, border: Border) -> None:
         self._line = line
         self._answer = answer
         self._border = border

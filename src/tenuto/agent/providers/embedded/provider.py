@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tenuto.agent.providers.catalogue.setting import Limits
+from tenuto.agent.providers.catalogue.setting import ProviderLimits
 from tenuto.agent.providers.embedded.model_file import ModelFile, Progress
 from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tenuto.core.run import Reason
@@ -62,11 +62,11 @@ class EmbeddedProvider:
         *,
         idle_seconds: float = 600.0,
         progress: Progress = lambda done, total: None,
-        limits: Limits | None = None,
+        limits: ProviderLimits | None = None,
     ) -> None:
         self._file = ModelFile(models_dir, progress=progress)
         self._idle_seconds = idle_seconds
-        self._limits = limits or Limits()
+        self._limits = limits or ProviderLimits()
         self._child: _Child | None = None
         self._preparing: asyncio.Task[_Child] | None = None
         self._users = 0
@@ -157,7 +157,7 @@ class EmbeddedProvider:
         task.add_done_callback(self._stopping.discard)
 
 
-async def _start(path: Path, limits: Limits) -> _Child:
+async def _start(path: Path, limits: ProviderLimits) -> _Child:
     key = secrets.token_urlsafe(24)
     threads = max(1, (os.cpu_count() or 1) - 1)
     settings = {"--model": path, "--name": MODEL, "--context": WINDOW, "--slots": SLOTS}

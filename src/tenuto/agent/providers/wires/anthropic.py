@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 
 from tenuto.agent.providers.catalogue.description import Describer
-from tenuto.agent.providers.catalogue.setting import Limits, ModelSetting
+from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderLimits
 from tenuto.agent.providers.connection.errors import Border
-from tenuto.agent.providers.connection.exchange import Wire
+from tenuto.agent.providers.connection.exchange import Exchange
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
 from tenuto.agent.providers.wires.attachment import as_text, base64_of, is_image
 from tenuto.ports.model import (
@@ -39,7 +39,7 @@ class AnthropicProvider:
         base_url: str,
         api_key: str = "",
         *,
-        limits: Limits | None = None,
+        limits: ProviderLimits | None = None,
         models: Sequence[ModelSetting] = (),
     ) -> None:
         self.name = name
@@ -51,7 +51,9 @@ class AnthropicProvider:
         if api_key:
             headers["x-api-key"] = api_key
         root = base_url.rstrip("/").removesuffix("/v1")
-        self._wire = Wire(root, headers=headers, limits=limits or Limits(), border=self._border)
+        self._wire = Exchange(
+            root, headers=headers, limits=limits or ProviderLimits(), border=self._border
+        )
         self._known: dict[str, Model] = {}
 
     async def models(self) -> Sequence[Model]:

@@ -5,9 +5,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tenuto.agent.providers.catalogue.description import Describer
-from tenuto.agent.providers.catalogue.setting import Limits, ModelSetting
+from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderLimits
 from tenuto.agent.providers.connection.errors import Border
-from tenuto.agent.providers.connection.exchange import Wire
+from tenuto.agent.providers.connection.exchange import Exchange
 from tenuto.agent.providers.wires.attachment import as_text, base64_of, is_image
 from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
 from tenuto.ports.model import (
@@ -33,14 +33,16 @@ class OpenAIProvider:
         base_url: str,
         api_key: str = "",
         *,
-        limits: Limits | None = None,
+        limits: ProviderLimits | None = None,
         models: Sequence[ModelSetting] = (),
     ) -> None:
         self.name = name
         self.describer = Describer(name, settings=models)
         self._border = Border(name, secret=api_key)
         headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._wire = Wire(base_url, headers=headers, limits=limits or Limits(), border=self._border)
+        self._wire = Exchange(
+            base_url, headers=headers, limits=limits or ProviderLimits(), border=self._border
+        )
         self._known: dict[str, Model] = {}
         # The hosted original has a new name for the limit, and its newer models refuse the old.
         host = urlsplit(base_url).hostname or ""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from tenuto.agent.tools.files.errand import Errand, Threads
 from tenuto.agent.tools.files.folder import Spot, opened_file, opened_folder
-from tenuto.agent.tools.processes.helper import SURVEY, Task, ask
+from tenuto.agent.tools.processes.helper import SURVEY, HelperTask, ask
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed
@@ -50,9 +50,9 @@ async def survey(asked: Survey, find: Find, threads: Threads, settings: ToolSett
     return f"{found.text}\n{note}A simpler pattern or a narrower path takes less]".lstrip()
 
 
-def _task(start: Start, asked: Survey, settings: ToolSettings) -> Task:
+def _task(start: Start, asked: Survey, settings: ToolSettings) -> HelperTask:
     assert start.descriptor is not None
-    return Task(
+    return HelperTask(
         program=SURVEY,
         request={
             "descriptor": start.descriptor,

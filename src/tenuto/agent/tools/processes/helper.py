@@ -21,7 +21,7 @@ REFUSED = 3
 """The exit code of a program that says what is wrong with its request."""
 
 
-class Task(Value):
+class HelperTask(Value):
     program: Path
     request: dict[str, Any]
     inherited: tuple[int, ...]
@@ -35,7 +35,7 @@ class Found(Value):
     """False: time was up, and this is what it had by then."""
 
 
-async def ask(task: Task) -> Found:
+async def ask(task: HelperTask) -> Found:
     """What the program answers. It knows no secret, and its trouble is not shown to the model."""
     # Programs keep their own limit; this one only bounds memory if one does not.
     scroll = Scroll(task.characters * 2 + 10_000)
@@ -70,6 +70,6 @@ def held(content: bytes) -> IO[bytes]:
     return file
 
 
-def _trouble(task: Task, said: str) -> ToolFailed:
+def _trouble(task: HelperTask, said: str) -> ToolFailed:
     log.error("a helper failed", extra={"program": task.program.name, "said": said})
     return ToolFailed("It could not be done: a program of the server failed.")

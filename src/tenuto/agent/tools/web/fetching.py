@@ -33,7 +33,7 @@ HEADERS = {
 }
 
 
-class Answer(Value):
+class Fetched(Value):
     url: str
     status: int
     media_type: str
@@ -70,7 +70,7 @@ class _Line(ResponseHandler):
             super().feed_data(data, size)
 
 
-async def fetch(url: str, settings: ToolSettings) -> Answer:
+async def fetch(url: str, settings: ToolSettings) -> Fetched:
     """The answer at the end of all redirects. Raises ToolFailed."""
     factory = None if settings.allow_private_addresses else public_socket
     connector = Connector(
@@ -93,7 +93,7 @@ async def fetch(url: str, settings: ToolSettings) -> Answer:
             raise ToolFailed(f"{url} could not be fetched: {_why(error)}.") from error
 
 
-async def _follow(session: aiohttp.ClientSession, target: URL, settings: ToolSettings) -> Answer:
+async def _follow(session: aiohttp.ClientSession, target: URL, settings: ToolSettings) -> Fetched:
     for _ in range(REDIRECTS + 1):
         async with session.get(target, allow_redirects=False) as response:
             onward = response.headers.get("Location")
@@ -126,7 +126,7 @@ def _is_private_literal(host: str) -> bool:
         return False
 
 
-async def _read(response: aiohttp.ClientResponse, limit: int) -> Answer:
+async def _read(response: aiohttp.ClientResponse, limit: int) -> Fetched:
     content = bytearray()
     unpack = _unpacker(response.headers.get("Content-Encoding", "identity").strip().lower())
     async for piece in response.content.iter_chunked(PIECE_BYTES):
@@ -134,7 +134,7 @@ async def _read(response: aiohttp.ClientResponse, limit: int) -> Answer:
         # What comes behind the end of a packed answer is none of it, however much it is.
         if len(content) > limit or (unpack is not None and unpack.eof):
             break
-    return Answer(
+    return Fetched(
         url=whole(str(response.url)),
         status=response.status,
         media_type=cut(response.content_type, SHOWN_CHARACTERS)
