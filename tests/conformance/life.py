@@ -20,7 +20,7 @@ from tenuto.core.event import (
 from tenuto.core.message import Message, Part, TextPart, ToolPart, ToolState
 from tenuto.core.projection import Transcript
 from tenuto.core.run import Ending, Mode, Reason, Run, RunStatus, WhenBusy
-from tenuto.core.session import DEFAULT_WORKSPACE, Fence, Session, Workspace
+from tenuto.core.session import DEFAULT_WORKSPACE, Fence, Session, SessionChanges, Workspace
 from tenuto.core.value import (
     ApprovalId,
     CallId,
@@ -239,7 +239,9 @@ class Life:
 
     async def update(self, **changes: Any) -> None:
         moment = self.moment()
-        await self.store.commit(self.id, lambda desk: editing.update(desk, changes, moment))
+        await self.store.commit(
+            self.id, lambda desk: editing.update(desk, SessionChanges(**changes), moment)
+        )
 
     async def delete(self) -> None:
         moment, open_message = self.moment(), await self.store.open_message(self.id)

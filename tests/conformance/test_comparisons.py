@@ -182,7 +182,7 @@ async def test_a_vote_shows_every_model_and_live_is_reload(
         assert told.seq == snapshot.session.head
         event = told.event()
         assert isinstance(event, SessionUpdated)
-        assert event.changes["model"] == SECRETS[n]
+        assert event.changes.model == SECRETS[n]
     assert (await store.session(lives[0].id)).usage.cost_usd == 0.5
     assert (await store.run((await store.snapshot(lives[0].id)).runs[1].id)).error == FAILED.error
     # What streams goes on, and ends in the open.

@@ -9,7 +9,7 @@ from tenuto.core.error import Conflict, IdempotencyMismatch, NotFound, SessionBu
 from tenuto.core.event import MessageFinished, SessionUpdated
 from tenuto.core.file import FileInfo
 from tenuto.core.run import WhenBusy
-from tenuto.core.session import Workspace
+from tenuto.core.session import SessionChanges, Workspace
 from tenuto.core.value import FileId, MessageId, SessionId, WorkspaceId
 from tenuto.ports.query import Once
 from tenuto.ports.store import Store
@@ -49,7 +49,7 @@ async def test_a_change_that_cannot_be_written_stores_nothing(store: Store) -> N
     before = await store.snapshot(life.id)
 
     def nonsense(desk: Desk) -> Change[None]:
-        named = SessionUpdated(session_id=life.id, at=START, changes={"title": "half"})
+        named = SessionUpdated(session_id=life.id, at=START, changes=SessionChanges(title="half"))
         closed = MessageFinished(
             session_id=life.id, at=START, message_id=MessageId("msg_x"), finish_reason="end_turn"
         )
@@ -135,7 +135,7 @@ async def test_a_repeated_request_answers_with_its_first_result_and_the_present_
     life = await Life.begin(store)
 
     def count(desk: Desk) -> Change[dict[str, int]]:
-        event = SessionUpdated(session_id=life.id, at=START, changes={"draft": "x"})
+        event = SessionUpdated(session_id=life.id, at=START, changes=SessionChanges(draft="x"))
         return Change(events=(event,), control=desk.control, result={"head": desk.session.head})
 
     first, _ = await store.commit(life.id, count, once=ONCE, answer=dict)

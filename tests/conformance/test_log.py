@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tenuto.core.desk import Change, Desk
 from tenuto.core.error import Fenced, NotFound
 from tenuto.core.event import PartDelta, RunAccepted, SessionUpdated, Stored
+from tenuto.core.session import SessionChanges
 from tenuto.core.value import MessageId, PartId, StreamId
 from tenuto.ports.store import Store
 from tests.conformance.life import START, Life, instant, whole_log
@@ -126,7 +127,9 @@ async def test_only_parts_may_be_appended_without_a_decision(store: Store) -> No
     await life.accept("hello")
     await life.start()
     with pytest.raises(TypeError):
-        await life.append(SessionUpdated(session_id=life.id, at=START, changes={"title": "x"}))
+        await life.append(
+            SessionUpdated(session_id=life.id, at=START, changes=SessionChanges(title="x"))
+        )
     assert (await store.session(life.id)).title == "hello"
 
 

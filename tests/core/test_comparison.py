@@ -11,7 +11,7 @@ from tenuto.core.comparison import Comparison, Pane, Winner, pane_session, shown
 from tenuto.core.desk import Moment
 from tenuto.core.error import AlreadyAnswered, Conflict, InvalidInput, NotFound
 from tenuto.core.run import Ending, Mode, Reason, RunError, RunStatus, Usage
-from tenuto.core.session import DEFAULT_WORKSPACE, Session, TitleSource
+from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, TitleSource
 from tenuto.core.value import ComparisonId, SessionId
 from tests.core.little_store import NODE, START, LittleStore, ending
 
@@ -207,7 +207,7 @@ def test_a_pane_keeps_its_model_and_gets_no_made_up_title(blind: bool) -> None:
     store = laid_out(comparison)[0]
     for model in (SECRET, "house/m1", None):
         with pytest.raises(InvalidInput):
-            store.commit(lambda d: editing.update(d, {"model": model}, MOMENT))  # noqa: B023
+            store.commit(lambda d: editing.update(d, SessionChanges(model=model), MOMENT))  # noqa: B023
     store.accept("what is best in life")
     store.commit(lambda desk: editing.name(desk, "A talk with a model", MOMENT))
     assert store.session.title == "what is best in life"

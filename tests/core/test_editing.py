@@ -12,6 +12,7 @@ from tenuto.core.editing import QueueEdit
 from tenuto.core.error import Fenced, NotFound, NothingToUndo, NotLast, SessionBusy
 from tenuto.core.event import SessionCompacted, SessionDeleted, SessionUpdated
 from tenuto.core.run import Mode, Run, WhenBusy
+from tenuto.core.session import SessionChanges
 from tenuto.core.value import MessageId, RunId
 from tests.core.little_store import LittleStore, ending
 
@@ -44,7 +45,7 @@ def edit_queue(store: LittleStore, run_id: RunId, **fields: Any) -> Run:
 
 
 def rename(store: LittleStore, title: str) -> None:
-    store.commit(lambda desk: editing.update(desk, {"title": title}, store.moment()))
+    store.commit(lambda desk: editing.update(desk, SessionChanges(title=title), store.moment()))
 
 
 def generate_title(store: LittleStore, title: str) -> None:
@@ -142,7 +143,7 @@ def test_a_prompt_that_was_taken_back_does_not_count_as_the_last() -> None:
 def test_settings_change_as_named_and_nothing_else_does() -> None:
     store = LittleStore(title="a")
     before = store.session.updated_at
-    changes = {"pinned": True, "draft": "half a sent", "system": "Be brief."}
+    changes = SessionChanges(pinned=True, draft="half a sent", system="Be brief.")
     store.commit(lambda desk: editing.update(desk, changes, store.moment()))
     session = store.session
     assert (session.pinned, session.draft, session.system) == (True, "half a sent", "Be brief.")
@@ -151,7 +152,7 @@ def test_settings_change_as_named_and_nothing_else_does() -> None:
 
 def test_no_change_is_no_event() -> None:
     store = LittleStore()
-    store.commit(lambda desk: editing.update(desk, {}, store.moment()))
+    store.commit(lambda desk: editing.update(desk, SessionChanges(), store.moment()))
     assert store.log == []
 
 
@@ -182,9 +183,8 @@ def test_a_waiting_run_can_be_moved(position: int, order: str) -> None:
     last = list(names)[-1]
     edit_queue(store, last, position=position)
     assert "".join(names[run] for run in store.control.queue) == order
-    assert [names[RunId(run)] for run in store.events(SessionUpdated)[-1].changes["queue"]] == [
-        *order
-    ]
+    told = store.events(SessionUpdated)[-1].changes.queue
+    assert [names[RunId(run)] for run in told or ()] == [*order]
     assert names[store.start().run.id] == order[0]
 
 

@@ -10,7 +10,7 @@ from tenuto.core import event as events
 from tenuto.core.approval import Approval
 from tenuto.core.event import Event, store_as
 from tenuto.core.message import FilePart, ReasoningPart, TextPart, ToolPart, user_message
-from tenuto.core.session import Session
+from tenuto.core.session import Session, SessionChanges
 from tenuto.core.value import ApprovalId, CallId, FileId, MessageId, PartId, SessionId, WorkspaceId
 from tests.core.test_run import NOW, QUEUED, RUNNING, ending
 
@@ -70,7 +70,10 @@ ALL: dict[str, tuple[Event, str]] = {
         "approval",
     ),
     "session.created": (events.SessionCreated(**OF_SESSION, session=SESSION), "session"),
-    "session.updated": (events.SessionUpdated(**OF_SESSION, changes={"title": "a"}), "changes"),
+    "session.updated": (
+        events.SessionUpdated(**OF_SESSION, changes=SessionChanges(title="a")),
+        "changes",
+    ),
     "session.rewound": (events.SessionRewound(**OF_SESSION, removed=(MSG,)), "removed"),
     "session.compacted": (
         events.SessionCompacted(**COMMON, through_message_id=MSG, summary="s"),

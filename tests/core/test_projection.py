@@ -29,8 +29,8 @@ from tenuto.core.message import (
 )
 from tenuto.core.projection import Transcript, session_after
 from tenuto.core.run import Usage, WhenBusy
-from tenuto.core.session import Session
-from tenuto.core.value import CallId, Instant, MessageId, PartId
+from tenuto.core.session import Session, SessionChanges
+from tenuto.core.value import CallId, Instant, MessageId, PartId, RunId
 from tests.core.little_store import LittleStore, ending
 from tests.core.test_run import NOW, QUEUED
 from tests.core.test_working import steer
@@ -205,7 +205,7 @@ def test_only_activity_moves_a_session_in_the_list() -> None:
     changed = SessionUpdated(
         session_id=session.id,
         at=later,
-        changes={"title": "New", "pinned": True},
+        changes=SessionChanges(title="New", pinned=True),
     )
     assert session_after(session, changed).updated_at == session.updated_at
     ended = RunFinished(
@@ -218,7 +218,9 @@ def test_only_activity_moves_a_session_in_the_list() -> None:
 
 def test_the_order_of_the_queue_is_told_but_is_no_field_of_the_session() -> None:
     session = LittleStore().session
-    event = SessionUpdated(session_id=session.id, at=NOW, changes={"queue": ["run_1"]})
+    event = SessionUpdated(
+        session_id=session.id, at=NOW, changes=SessionChanges(queue=(RunId("run_1"),))
+    )
     assert session_after(session, event) == session
     assert isinstance(session_after(session, event), Session)
 

@@ -18,6 +18,7 @@ from tenuto.core.error import (
     TenutoError,
 )
 from tenuto.core.run import Mode, OnDisconnect, Run, WhenBusy
+from tenuto.core.session import SessionChanges
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
 from tenuto.engine.checking import Draft
 from tenuto.engine.librarian import NewSession
@@ -245,14 +246,16 @@ class Client:
 
     async def _signed(self, node: Node, session_id: SessionId) -> None:
         """A session that names itself in its system text, so that requests tell whose they are."""
-        changes = {"system": session_id}
+        changes = SessionChanges(system=session_id)
         await node.call(lambda: node.engine.librarian.update(session_id, changes))
         self._world.sessions.append(session_id)
 
     async def rename(self) -> None:
         node = await self.node()
         title = self._world.word().strip()
-        session = await node.call(lambda: node.engine.librarian.update(self.id, {"title": title}))
+        session = await node.call(
+            lambda: node.engine.librarian.update(self.id, SessionChanges(title=title))
+        )
         must(session.title_source == "user", "a name is the user's", session)
 
     async def delete(self) -> None:

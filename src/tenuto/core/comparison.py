@@ -13,7 +13,7 @@ from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import AlreadyAnswered, Conflict, InvalidInput, NotFound
 from tenuto.core.event import SessionUpdated
 from tenuto.core.run import Mode
-from tenuto.core.session import Control, PaneOf, Session
+from tenuto.core.session import Control, PaneOf, RunShown, Session, SessionChanges
 from tenuto.core.value import ComparisonId, Instant, SessionId, Value, WorkspaceId
 from tenuto.core.veil import Veil
 
@@ -179,27 +179,28 @@ def keep(
         raise NotFound(f"pane {LABELS[index]} was deleted")
     if desk.session.comparison is None:
         return Verdict(comparison=comparison, changes={}, result=comparison)
-    change = _update(desk, {"comparison": None}, moment)
+    change = _update(desk, SessionChanges(comparison=None), moment)
     return Verdict(comparison=comparison, changes={session_id: change}, result=comparison)
 
 
 def _reveal(desk: Desk, pane: PaneOf, moment: Moment) -> Change[None]:
-    changes: dict[str, Any] = {"comparison": replace(pane, voted=True)}
+    changes = SessionChanges(comparison=replace(pane, voted=True))
     veil = desk.control.veil
     if veil is None:
         return _update(desk, changes, moment)
     runs = tuple(veil.lifted(run) for run in desk.runs)
-    changes["model"] = veil.model
-    changes["usage"] = replace(desk.session.usage, cost_usd=veil.cost())
-    # Nothing of a run follows its end, so what is new about ended runs is told of the session.
-    changes["runs"] = {
-        run.id: {"model": run.model, "error": run.error, "usage": run.usage} for run in runs
-    }
-    change = _update(desk, changes, moment)
+    told = replace(
+        changes,
+        model=veil.model,
+        usage=replace(desk.session.usage, cost_usd=veil.cost()),
+        # Nothing of a run follows its end, so what is new about ended runs is told of the session.
+        runs={run.id: RunShown(model=run.model, error=run.error, usage=run.usage) for run in runs},
+    )
+    change = _update(desk, told, moment)
     return replace(change, control=replace(desk.control, veil=None), revealed=runs)
 
 
-def _update(desk: Desk, changes: dict[str, Any], moment: Moment) -> Change[None]:
+def _update(desk: Desk, changes: SessionChanges, moment: Moment) -> Change[None]:
     event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
     return Change(events=(event,), control=desk.control, result=None)
 

@@ -13,7 +13,7 @@ from tenuto.core.event import (
     SessionUpdated,
 )
 from tenuto.core.message import ToolPart, ToolState
-from tenuto.core.session import Fence
+from tenuto.core.session import Fence, SessionChanges
 from tenuto.core.value import ApprovalId, MessageId
 
 
@@ -82,5 +82,5 @@ def revoke(desk: Desk, tool: str, moment: Moment) -> Change[None]:
 
 
 def _granting(desk: Desk, tools: tuple[str, ...], moment: Moment) -> SessionUpdated:
-    changes = {"grants": list(tools)}
+    changes = SessionChanges(grants=tools)
     return SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)

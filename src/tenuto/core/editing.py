@@ -5,6 +5,7 @@ Nothing is rewritten: each is an event, and removed messages stay removed by the
 
 from typing import Any
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tenuto.core.accepting import Prompt, accept
@@ -28,7 +29,7 @@ from tenuto.core.event import (
 )
 from tenuto.core.message import Message
 from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage, WhenBusy
-from tenuto.core.session import Fence, TitleSource
+from tenuto.core.session import Fence, SessionChanges, TitleSource
 from tenuto.core.settling import settle
 from tenuto.core.value import MessageId, RunId, Value
 
@@ -88,21 +89,21 @@ def compact(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
     return accept(desk, prompt, moment)
 
 
-def update(desk: Desk, changes: dict[str, Any], moment: Moment) -> Change[None]:
+def update(desk: Desk, changes: SessionChanges, moment: Moment) -> Change[None]:
     """Change settings that the user named. A title given here is the user's for good."""
-    if "model" in changes and desk.session.comparison is not None:
+    if changes.model is not UNSET and desk.session.comparison is not None:
         raise InvalidInput(KEEPS_ITS_MODEL)
-    if "title" in changes:
-        changes = {**changes, "title_source": TitleSource.USER}
+    if changes.title is not UNSET:
+        changes = replace(changes, title_source=TitleSource.USER)
     event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
-    return Change(events=(event,) if changes else (), control=desk.control, result=None)
+    return Change(events=(event,) if changes.fields() else (), control=desk.control, result=None)
 
 
 def name(desk: Desk, title: str, moment: Moment) -> Change[None]:
     """Give a generated title, unless the user named the session meanwhile."""
     if desk.session.title_source is not TitleSource.PROVISIONAL or desk.session.comparison:
         return Change(events=(), control=desk.control, result=None)
-    changes = {"title": title, "title_source": TitleSource.AUTO}
+    changes = SessionChanges(title=title, title_source=TitleSource.AUTO)
     event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
     return Change(events=(event,), control=desk.control, result=None)
 
@@ -122,9 +123,8 @@ def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) ->
         order = [other for other in control.queue if other != run_id]
         order.insert(min(edit.position, len(order)), run_id)
         control = replace(control, queue=tuple(order))
-        events.append(
-            SessionUpdated(session_id=run.session_id, at=moment.now, changes={"queue": order})
-        )
+        told = SessionChanges(queue=control.queue)
+        events.append(SessionUpdated(session_id=run.session_id, at=moment.now, changes=told))
     return Change(events=tuple(events), control=control, result=run)
 
 

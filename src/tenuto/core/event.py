@@ -1,13 +1,11 @@
 """The events of a log: facts in the past, each stored before anyone can see it."""
 
-from typing import Any
-
 import msgspec
 
 from tenuto.core.approval import Approval
 from tenuto.core.message import Message, Part
 from tenuto.core.run import Run
-from tenuto.core.session import Session
+from tenuto.core.session import Session, SessionChanges
 from tenuto.core.value import Instant, MessageId, PartId, RunId, SessionId, Value
 
 
@@ -75,7 +73,7 @@ class SessionCreated(EventBase, tag="session.created"):
 
 
 class SessionUpdated(EventBase, tag="session.updated"):
-    changes: dict[str, Any]
+    changes: SessionChanges
 
 
 class SessionRewound(EventBase, tag="session.rewound"):

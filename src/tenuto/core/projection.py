@@ -1,9 +1,8 @@
 """The fold: events in, transcript out. Live and reload are this one function."""
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from tenuto.core.event import (
     ApprovalRequested,
@@ -90,8 +89,8 @@ class Transcript:
                 for message_id in event.removed:
                     self._messages.pop(message_id, None)
             case SessionUpdated(changes=changes):
-                for run_id, shown in changes.get("runs", {}).items():
-                    self.runs[run_id] = _changed(self.runs[run_id], shown)
+                for run_id, shown in (changes.runs or {}).items():
+                    self.runs[run_id] = replace(self.runs[run_id], **asdict(shown))
             case (
                 ApprovalRequested()
                 | ApprovalResolved()
@@ -144,22 +143,12 @@ def session_after(session: Session, event: Event) -> Session:
         case ApprovalResolved():
             changed = replace(session, waiting_approvals=session.waiting_approvals - 1)
         case SessionUpdated(changes=changes):
-            changed = _updated(session, changes)
+            changed = replace(session, **changes.fields())
         case SessionRewound():
             changed = replace(session, updated_at=event.at)
         case _:
             return session
     return replace(changed, state=_state(changed))
-
-
-def _updated(session: Session, changes: dict[str, Any]) -> Session:
-    # `queue` tells viewers the new order; it is kept in the control row. `runs` are rows too.
-    known = {key: value for key, value in changes.items() if key not in ("queue", "runs")}
-    return _changed(session, known)
-
-
-def _changed(value: V, changes: dict[str, Any]) -> V:
-    return msgspec.convert({**msgspec.structs.asdict(value), **changes}, type(value))
 
 
 def _state(session: Session) -> SessionState:

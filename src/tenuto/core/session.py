@@ -1,11 +1,13 @@
 """Sessions, and the workspaces that hold them."""
 
 from enum import StrEnum
+from typing import Any
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from tenuto.core.cancel import CancelLedger
-from tenuto.core.run import Mode, Usage
+from tenuto.core.run import Mode, RunError, Usage
 from tenuto.core.value import (
     ComparisonId,
     Instant,
@@ -78,6 +80,38 @@ class Session(Value):
     """Tools that the user allowed for the whole session."""
     comparison: PaneOf | None = None
     """None: a session of its own, which lists and searches show."""
+
+
+class RunShown(Value):
+    """What a vote shows of a run."""
+
+    model: str | None
+    error: RunError | None
+    usage: Usage
+
+
+class SessionChanges(Value):
+    """What is new about a session. What is UNSET is as it was, and is not told."""
+
+    title: str | UnsetType = UNSET
+    title_source: TitleSource | UnsetType = UNSET
+    model: str | UnsetType | None = UNSET
+    system: str | UnsetType | None = UNSET
+    pinned: bool | UnsetType = UNSET
+    archived: bool | UnsetType = UNSET
+    draft: str | UnsetType = UNSET
+    usage: Usage | UnsetType = UNSET
+    grants: tuple[str, ...] | UnsetType = UNSET
+    comparison: PaneOf | UnsetType | None = UNSET
+    queue: tuple[RunId, ...] | UnsetType = UNSET
+    """The order in which queued runs will start; no field of the session."""
+    runs: dict[RunId, RunShown] | UnsetType = UNSET
+    """What a vote shows of the session's runs; no field of it either."""
+
+    def fields(self) -> dict[str, Any]:
+        """Those that are fields of the session."""
+        told = msgspec.structs.asdict(self)
+        return {k: v for k, v in told.items() if v is not UNSET and k not in ("queue", "runs")}
 
 
 class Control(Value):

@@ -3,7 +3,7 @@
 from tenuto.core.desk import Desk, Moment
 from tenuto.core.event import Event, SessionUpdated
 from tenuto.core.run import Input, InputText, Run
-from tenuto.core.session import TitleSource
+from tenuto.core.session import SessionChanges, TitleSource
 
 TITLE_LENGTH = 60
 
@@ -14,7 +14,7 @@ def first_title(desk: Desk, run: Run, moment: Moment) -> tuple[Event, ...]:
     title = provisional_title(run.input)
     if session.title or session.title_source is not TitleSource.PROVISIONAL or not title:
         return ()
-    changes = {"title": title, "title_source": TitleSource.PROVISIONAL}
+    changes = SessionChanges(title=title, title_source=TitleSource.PROVISIONAL)
     return (SessionUpdated(session_id=session.id, at=moment.now, changes=changes),)
 
 

@@ -3,7 +3,6 @@
 import contextlib
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import anyio
 from msgspec.structs import replace
@@ -14,7 +13,13 @@ from tenuto.core.error import Conflict, Fenced, Forbidden, NotFound, Outdated, S
 from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted
 from tenuto.core.message import Message
 from tenuto.core.run import Usage
-from tenuto.core.session import DEFAULT_WORKSPACE, Session, TitleSource, Workspace
+from tenuto.core.session import (
+    DEFAULT_WORKSPACE,
+    Session,
+    SessionChanges,
+    TitleSource,
+    Workspace,
+)
 from tenuto.core.value import (
     ComparisonId,
     MessageId,
@@ -105,9 +110,9 @@ class Librarian:
         events = [event for copy in copies for event in self._said(copy)]
         return await self._store.create_session(fork, events, copies, once=once)
 
-    async def update(self, session_id: SessionId, changes: dict[str, Any]) -> Session:
-        if changes.get("model") is not None:
-            await self._models.find(changes["model"])
+    async def update(self, session_id: SessionId, changes: SessionChanges) -> Session:
+        if isinstance(changes.model, str):
+            await self._models.find(changes.model)
         moment = self._node.moment()
         await self._store.commit(session_id, lambda desk: editing.update(desk, changes, moment))
         return await self._store.session(session_id)

@@ -1,6 +1,6 @@
 """Sessions: conversations, each with one log."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -13,7 +13,7 @@ from tenuto.api.parameter import AFTER, CURSOR, LIMIT, WORKSPACE, Parameter
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.message import Message
-from tenuto.core.session import DEFAULT_WORKSPACE, Session
+from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges
 from tenuto.core.value import MessageId, Value, WorkspaceId
 from tenuto.engine.librarian import NewSession
 from tenuto.engine.stops import CancelReceipt
@@ -88,11 +88,7 @@ async def read(call: Call) -> ASGIApp:
 
 async def change(call: Call) -> ASGIApp:
     wanted = await call.body(SessionChange)
-    changes: dict[str, Any] = {
-        field: value
-        for field, value in msgspec.structs.asdict(wanted).items()
-        if value is not UNSET
-    }
+    changes = SessionChanges(**msgspec.structs.asdict(wanted))
     return answer(await call.to.engine.librarian.update(call.session_id, changes))
 
 
