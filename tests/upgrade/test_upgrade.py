@@ -1,0 +1,65 @@
+"""What an earlier version stored is read as it was told then; only new fields may come beside it."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from tenuto.core.value import NodeId
+from tenuto.storage.sqlite import SqliteStore
+from tests.conformance.life import Life
+from tests.conformance.listener import Listener
+from tests.upgrade.kept import everything, told_of, unpack, versions
+
+pytestmark = pytest.mark.anyio
+
+
+def assert_holds(then: Any, now: Any, where: str = "") -> None:
+    """All that was there is there, and says the same."""
+    if isinstance(then, dict):
+        assert isinstance(now, dict), where
+        for key, value in then.items():
+            assert key in now, f"{where}.{key} is gone"
+            assert_holds(value, now[key], f"{where}.{key}")
+    elif isinstance(then, list):
+        assert isinstance(now, list) and len(now) == len(then), where
+        for n, value in enumerate(then):
+            assert_holds(value, now[n], f"{where}[{n}]")
+    else:
+        assert now == then, where
+
+
+@pytest.mark.parametrize("version", versions())
+async def test_a_database_of_an_earlier_version_tells_what_it_told(
+    tmp_path: Path, version: int
+) -> None:
+    path = tmp_path / "tenuto.sqlite3"
+    unpack(version, path)
+    store = SqliteStore(path, Listener())
+    await store.open()
+    assert_holds(msgspec.json.decode(told_of(version).read_bytes()), await everything(store))
+    await store.close()
+
+
+@pytest.mark.parametrize("version", versions())
+async def test_what_an_earlier_version_left_under_way_can_be_ended_and_gone_on_with(
+    tmp_path: Path, version: int
+) -> None:
+    path = tmp_path / "tenuto.sqlite3"
+    unpack(version, path)
+    store = SqliteStore(path, Listener())
+    await store.open()
+    (orphan,) = await store.orphans(NodeId("node_next"), now=Life(store, "x").moment().now)  # type: ignore[arg-type]
+    control = await store.control(orphan.session_id)
+    life = Life(store, orphan.session_id)
+    life.fence = type(life.fence)(run_id=orphan.run_id, epoch=control.epoch)
+    assert (await life.settle()).status == "completed"
+    assert await life.start() is not None
+    await life.say("again", part="prt_again")
+    assert (await life.settle()).status == "completed"
+    await store.close()
+
+
+def test_the_present_version_is_frozen() -> None:
+    assert versions(), "python -m tests.upgrade freezes it"
