@@ -52,6 +52,8 @@ class Stats(msgspec.Struct):
     paced: int = 0
     closed_at: dict[str, float] = msgspec.field(default_factory=dict)
     """By name, when the client closed the connection before the end, on the monotonic clock."""
+    asked_at: dict[str, float] = msgspec.field(default_factory=dict)
+    """By name, when the whole request was there."""
 
 
 class Upstream(asyncio.Protocol):
@@ -116,6 +118,8 @@ class Upstream(asyncio.Protocol):
         self._stats.open += 1
         self._answering = True
         self._name = order.name
+        if order.name:
+            self._stats.asked_at[order.name] = time.monotonic()
         self._transport.write(HEAD)
         if order.silent:
             await asyncio.Event().wait()
