@@ -33,7 +33,7 @@ async def test_nothing_of_a_deleted_session_is_found(store: Store) -> None:
         store.approvals(life.id),
         store.approval(approval.id),
         store.run(queued.id),
-        store.run_accepted_at(life.fence.run_id),
+        store.placed_run(life.fence.run_id),
         store.runs(RunQuery(session_id=life.id)),
         life.accept("too late"),
     ):

@@ -238,12 +238,15 @@ async def test_a_run_remembers_where_it_was_accepted(store: Store) -> None:
     life = await Life.begin(store)
     first = await life.accept("one")
     second = await life.accept("two")
-    assert await store.run_accepted_at(first.id) == 1
-    at = await store.run_accepted_at(second.id)
+    assert (await store.placed_run(first.id)).accepted == 1
+    placed = await store.placed_run(second.id)
+    assert placed.run == second
+    assert placed.head == (await store.session(life.id)).head
+    at = placed.accepted
     event = (await whole_log(store, life.id))[at - 1]
     assert event.run_id == second.id
     await life.start()
-    assert await store.run_accepted_at(first.id) == 1
+    assert (await store.placed_run(first.id)).accepted == 1
 
 
 @pytest.mark.failure(21)

@@ -1,6 +1,6 @@
 """The agent loop: model, tools, model, until there is nothing more to do."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 import anyio
@@ -19,7 +19,7 @@ from tenuto.core.value import FileId, Value
 from tenuto.engine.task import Task
 from tenuto.engine.toolbox import Toolbox
 from tenuto.ports.clock import Clock
-from tenuto.ports.model import Model, ModelRequest, Models, Provider
+from tenuto.ports.model import Model, ModelRequest, Models, Provider, Turn
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.query import Background
 
@@ -111,13 +111,15 @@ class AgentLoop:
     ) -> ModelRequest:
         agent = task.run.mode is Mode.AGENT and "tools" in model.capabilities
         background = await task.background()
-        if _size(background) > window_characters(model):
+        turns = _told(background, {})
+        if size_of(turns, background.summary or "") > window_characters(model):
             background = await self._make_room(task, model, provider, allowance, background)
+            turns = _told(background, {})
         system = task.session.system or (
             prompts.agent_system(await task.folder(), self._clock.now()) if agent else prompts.CHAT
         )
-        files = await _read_files(task, background)
-        turns = build_turns([m for m in background.messages if m.parts or m.finish_reason], files)
+        if files := await _read_files(task, background):
+            turns = _told(background, files)
         return ModelRequest(
             model=model.id.removeprefix(f"{model.provider}/"),
             system=prompts.with_summary(system, background.summary),
@@ -224,8 +226,9 @@ async def _read_files(task: Task, background: Background) -> dict[FileId, bytes]
     return files
 
 
-def _size(background: Background) -> int:
-    return size_of(build_turns(background.messages, {}), background.summary or "")
+def _told(background: Background, files: Mapping[FileId, bytes]) -> tuple[Turn, ...]:
+    # An answer that has not begun is not told.
+    return build_turns([m for m in background.messages if m.parts or m.finish_reason], files)
 
 
 def _was_cut(scribe: Scribe) -> bool:

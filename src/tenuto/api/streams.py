@@ -52,9 +52,8 @@ class Viewing:
 
     async def run(self, run_id: RunId) -> Batches:
         """Of one run only; ends after its `run.finished`, also if that was seen before."""
-        run = await self._store.run(run_id)
-        head = (await self._store.session(run.session_id)).head
-        accepted = await self._store.run_accepted_at(run_id)
+        placed = await self._store.placed_run(run_id)
+        run, head = placed.run, placed.head
         after = self._after(head)
         told = False
 
@@ -77,7 +76,7 @@ class Viewing:
         return partial(
             self._tailer.follow,
             StreamId(run.session_id),
-            after=after if after is None else max(after, accepted - 1),
+            after=after if after is None else max(after, placed.accepted - 1),
             # Folded deltas are whole again in one: a run can be replayed without a snapshot.
             snapshot=take if after is None else None,
             shown=shown,

@@ -50,6 +50,16 @@ class RunQuery(Value):
     cursor: str | None = None
 
 
+class PlacedRun(Value):
+    """A run, and where it is in its session's log."""
+
+    run: Run
+    accepted: int
+    """The seq of its `run.accepted`: nothing of the run is before it."""
+    head: int
+    """Of the log, at the same moment."""
+
+
 class RunPage(Value):
     runs: tuple[Run, ...]
     next: str | None

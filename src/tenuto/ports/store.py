@@ -38,6 +38,7 @@ from tenuto.ports.query import (
     Once,
     Orphan,
     Page,
+    PlacedRun,
     RunPage,
     RunQuery,
     SessionPage,
@@ -151,8 +152,7 @@ class Runs(Protocol):
 
     async def run(self, run_id: RunId) -> Run: ...
 
-    async def run_accepted_at(self, run_id: RunId) -> int:
-        """The seq of the run's `run.accepted`: nothing of the run is before it."""
+    async def placed_run(self, run_id: RunId) -> PlacedRun: ...
 
     async def runs(self, query: RunQuery) -> RunPage:
         """Newest first."""

@@ -20,6 +20,7 @@ from tenuto.ports.query import (
     Background,
     Compaction,
     MessagePage,
+    PlacedRun,
     RunPage,
     RunQuery,
     SessionPage,
@@ -151,9 +152,10 @@ class MemoryLibrary:
     async def run(self, run_id: RunId) -> Run:
         return self._state.run(run_id)[1]
 
-    async def run_accepted_at(self, run_id: RunId) -> int:
+    async def placed_run(self, run_id: RunId) -> PlacedRun:
         shelf, run = self._state.run(run_id)
-        return shelf.accepted[run.id]
+        head = self._state.session(shelf).head
+        return PlacedRun(run=run, accepted=shelf.accepted[run.id], head=head)
 
     async def runs(self, query: RunQuery) -> RunPage:
         if query.session_id is not None:

@@ -11,6 +11,7 @@ from tenuto.ports.query import (
     Background,
     Compaction,
     MessagePage,
+    PlacedRun,
     RunPage,
     RunQuery,
     SessionPage,
@@ -100,8 +101,14 @@ class SqliteLibrary:
     async def run(self, run_id: RunId) -> Run:
         return await self._db.read(lambda tx: decode(_run_row(tx, run_id)[0], Run))
 
-    async def run_accepted_at(self, run_id: RunId) -> int:
-        return await self._db.read(lambda tx: int(_run_row(tx, run_id)[1]))
+    async def placed_run(self, run_id: RunId) -> PlacedRun:
+        def read(tx: Transaction) -> PlacedRun:
+            body, accepted = _run_row(tx, run_id)
+            run = decode(body, Run)
+            head = folder(tx, run.session_id).session.head
+            return PlacedRun(run=run, accepted=accepted, head=head)
+
+        return await self._db.read(read)
 
     async def runs(self, query: RunQuery) -> RunPage:
         of_session = query.session_id is not None
