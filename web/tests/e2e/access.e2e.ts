@@ -9,12 +9,16 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 
 /** What is serious or critical on the screen now, with where it is. */
 async function violations(tab: Tab): Promise<string[]> {
-  // A row of the list is hidden until it is measured, and has no name so long.
-  await tab.page.waitForFunction(() =>
-    [...document.querySelectorAll("a[data-session]")].every(
-      (row) => getComputedStyle(row).visibility === "visible",
-    ),
-  );
+  // A row of the list is hidden until it is measured, and has no name so long; a list that scrolls has
+  // rows, but for the moment in which it is first laid out.
+  await tab.page.waitForFunction(() => {
+    const rows = [...document.querySelectorAll("a[data-session]")];
+    const lists = [...document.querySelectorAll(".viewport")];
+    return (
+      rows.every((row) => getComputedStyle(row).visibility === "visible") &&
+      lists.every((list) => list.scrollHeight <= list.clientHeight || list.querySelector("a"))
+    );
+  });
   await tab.page.evaluate(AXE);
   const found = await tab.page.evaluate(() => {
     const { axe } = window as unknown as { axe: typeof import("axe-core") };
