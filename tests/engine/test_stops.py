@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import anyio
 import pytest
 
 from tenuto.core.error import StorageTrouble
@@ -90,6 +91,26 @@ async def test_on_a_full_disk_a_cancel_stops_the_work_at_once_and_is_stored_late
     for run in (active, queued):
         done = await ended(stage, run)
         assert (done.status, done.reason) == ("cancelled", "user")
+    assert worker_of(stage).began_runs == [active.id]
+
+
+async def test_what_a_cancel_covers_does_not_start_before_the_cancel_is_stored(
+    stage: Stage,
+) -> None:
+    life = await stage.session()
+    active = await life.accept("one")
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await worker_of(stage).began.wait()
+    queued = await life.accept("two")
+    store = store_of(stage)
+    # There is room for everything but the mark.
+    store.refusal, store.refuses = FULL, lambda change: change.control.cancels.mark > 0
+    await stage.stops.cancel_session(life.id)
+    assert (await ended(stage, active)).status == "cancelled"
+    await anyio.wait_all_tasks_blocked()
+    assert worker_of(stage).began_runs == [active.id]
+    make_room(stage)
+    assert (await ended(stage, queued)).status == "cancelled"
     assert worker_of(stage).began_runs == [active.id]
 
 
