@@ -5,22 +5,9 @@ from msgspec.structs import replace
 from tenuto.core.cancelling import cancel_session
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import QueueFull, SessionBusy
-from tenuto.core.event import (
-    Event,
-    RunAccepted,
-)
-from tenuto.core.message import (
-    Message,
-)
-from tenuto.core.run import (
-    Input,
-    Mode,
-    OnDisconnect,
-    Reason,
-    Run,
-    RunStatus,
-    WhenBusy,
-)
+from tenuto.core.event import Event, RunAccepted
+from tenuto.core.message import Message
+from tenuto.core.run import Input, Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.title import first_title
 from tenuto.core.value import RunId, Value
 

@@ -4,22 +4,9 @@ from msgspec.structs import replace
 
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import NotFound, SessionBusy
-from tenuto.core.event import (
-    Event,
-)
-from tenuto.core.message import (
-    Message,
-    assistant_message,
-    user_message,
-)
-from tenuto.core.run import (
-    Ending,
-    Mode,
-    OnDisconnect,
-    Reason,
-    Run,
-    RunStatus,
-)
+from tenuto.core.event import Event
+from tenuto.core.message import Message, assistant_message, user_message
+from tenuto.core.run import Ending, Mode, OnDisconnect, Reason, Run, RunStatus
 from tenuto.core.told import message_finished, message_started, run_finished, with_result, without
 from tenuto.core.value import RunId, Value
 

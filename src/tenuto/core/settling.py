@@ -3,21 +3,9 @@
 from msgspec.structs import replace
 
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.event import (
-    ApprovalResolved,
-    Event,
-    PartUpdated,
-)
-from tenuto.core.message import (
-    Message,
-    ToolState,
-    close_tools,
-)
-from tenuto.core.run import (
-    Ending,
-    Run,
-    RunStatus,
-)
+from tenuto.core.event import ApprovalResolved, Event, PartUpdated
+from tenuto.core.message import Message, ToolState, close_tools
+from tenuto.core.run import Ending, Run, RunStatus
 from tenuto.core.session import Control, Fence
 from tenuto.core.told import message_finished, run_finished
 

@@ -4,19 +4,9 @@ from msgspec.structs import replace
 
 from tenuto.core.cancelling import cancel_queued
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.event import (
-    Event,
-    RunStarted,
-)
-from tenuto.core.message import (
-    Message,
-    assistant_message,
-    user_message,
-)
-from tenuto.core.run import (
-    Mode,
-    Run,
-)
+from tenuto.core.event import Event, RunStarted
+from tenuto.core.message import Message, assistant_message, user_message
+from tenuto.core.run import Mode, Run
 from tenuto.core.session import Control, Fence, Session
 from tenuto.core.told import message_started, with_result, without
 from tenuto.core.value import Value

@@ -3,21 +3,9 @@
 from msgspec.structs import replace
 
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.event import (
-    Event,
-    MessageFinished,
-)
-from tenuto.core.message import (
-    Message,
-    assistant_message,
-    user_message,
-)
-from tenuto.core.run import (
-    Ending,
-    Reason,
-    RunStatus,
-    WhenBusy,
-)
+from tenuto.core.event import Event, MessageFinished
+from tenuto.core.message import Message, assistant_message, user_message
+from tenuto.core.run import Ending, Reason, RunStatus, WhenBusy
 from tenuto.core.session import Fence
 from tenuto.core.told import message_started, run_finished, without
 from tenuto.core.value import Value

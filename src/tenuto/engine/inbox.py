@@ -15,12 +15,7 @@ from tenuto.core.error import (
 )
 from tenuto.core.message import Message, parts_input
 from tenuto.core.run import Input, Mode, OnDisconnect, Run
-from tenuto.core.value import (
-    MessageId,
-    RunId,
-    SessionId,
-    Value,
-)
+from tenuto.core.value import MessageId, RunId, SessionId, Value
 from tenuto.engine.checking import Checking, Draft
 from tenuto.engine.endings import Endings
 from tenuto.engine.node import Node

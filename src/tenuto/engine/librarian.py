@@ -13,20 +13,8 @@ from tenuto.core.error import Conflict, Fenced, Forbidden, NotFound, Outdated, S
 from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted
 from tenuto.core.message import Message
 from tenuto.core.run import Usage
-from tenuto.core.session import (
-    DEFAULT_WORKSPACE,
-    Session,
-    SessionChanges,
-    TitleSource,
-    Workspace,
-)
-from tenuto.core.value import (
-    ComparisonId,
-    MessageId,
-    SessionId,
-    Value,
-    WorkspaceId,
-)
+from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, TitleSource, Workspace
+from tenuto.core.value import ComparisonId, MessageId, SessionId, Value, WorkspaceId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.node import Node
 from tenuto.ports.model import Models

@@ -125,6 +125,8 @@ class Stops:
         if task is None:
             task = asyncio.create_task(self._until_stored(what, cover), name=f"stop {what}")
             self._pending[what] = task
+            # Whoever asked may have been answered: a session that is gone meanwhile is no mistake.
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
         done, _ = await asyncio.wait({task}, timeout=SETTLE_SECONDS)
         return cast("T", task.result()) if done else None
 
