@@ -18,7 +18,7 @@ from tenuto.engine.task import Task
 from tenuto.storage.sqlite import SqliteStore
 from tests.conformance.life import Life, make_workspace
 from tests.engine.picky import PickyStore, ends, ends_with_parts, ends_with_usage
-from tests.mutation.stage import Stage
+from tests.engine.stage import Stage
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E1")]
 LIMIT_SECONDS = 8.0

@@ -13,8 +13,8 @@ from tenuto.engine.engine import Switchboard
 from tenuto.engine.protect import finish
 from tenuto.engine.upkeep import keep_going
 from tests.engine.picky import PickyStore
-from tests.mutation.stage import Stage
-from tests.mutation.test_lane import RacyStore
+from tests.engine.stage import Stage
+from tests.engine.test_lane import RacyStore
 
 pytestmark = pytest.mark.anyio
 LIMIT_SECONDS = 8.0

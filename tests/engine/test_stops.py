@@ -13,7 +13,7 @@ from tenuto.engine import stops
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.task import Task
 from tests.engine.picky import PickyStore
-from tests.mutation.stage import HeldWorker, Stage
+from tests.engine.stage import HeldWorker, Stage
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E1")]
 LIMIT_SECONDS = 8.0

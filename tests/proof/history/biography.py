@@ -1,0 +1,168 @@
+"""Everything that the record has about one session: its log, its life, and who asked what of it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.proof.history.evidence import Call, Connection, Evidence, Log
+from tests.proof.history.finding import Findings
+from tests.proof.history.life import Life
+
+Json = dict[str, Any]
+RELOAD = "what is read at a place is what the events up to it fold to"
+WHOLE = "a log is known to its end, without a hole"
+OF_A_RUN = "a run's stream has every event of the run"
+
+
+@dataclass
+class Reading:
+    """A session as someone was told that it is, at one place of its log."""
+
+    who: str
+    sent_at: float
+    at: float
+    head: int
+    messages: list[Json] | None = None
+    runs: list[Json] = field(default_factory=list)
+
+
+@dataclass
+class Biography:
+    session: str
+    log: Log
+    life: Life
+    events: list[Json]
+    calls: list[Call]
+    readings: list[Reading]
+    deleted: bool
+    """Someone asked for it to be deleted: then its log may be known in part only."""
+
+
+def write_biographies(evidence: Evidence, findings: Findings) -> list[Biography]:
+    """Read every session's log from its beginning, and compare what was read of it on the way."""
+    calls = _calls_by_session(evidence)
+    connections: dict[str, list[Connection]] = {}
+    for connection in evidence.connections.values():
+        connections.setdefault(connection.log, []).append(connection)
+    biographies = []
+    for log in evidence.sessions():
+        own = calls.get(log.name, [])
+        readings = _readings(own, connections.get(log.name, []))
+        biography = Biography(
+            session=log.name,
+            log=log,
+            life=Life(log.name, findings),
+            events=log.events(),
+            calls=own,
+            readings=readings,
+            deleted=any(_deletes(call, log.name) for call in own),
+        )
+        _live(biography, findings)
+        _check_runs(biography, connections.get(log.name, []), evidence, findings)
+        biographies.append(biography)
+    return biographies
+
+
+def _live(biography: Biography, findings: Findings) -> None:
+    wanted: dict[int, list[Reading]] = {}
+    for reading in biography.readings:
+        wanted.setdefault(reading.head, []).append(reading)
+    for event in biography.events:
+        biography.life.tell(event)
+        for reading in wanted.get(event["seq"], ()):
+            _compare(biography, reading, findings)
+    last = max([*biography.log.places, *wanted], default=0)
+    holds = biography.deleted or len(biography.events) == last
+    said = f"{biography.session} is known to {len(biography.events)} of {last}"
+    findings.check(WHOLE, holds, said)
+
+
+def _compare(biography: Biography, reading: Reading, findings: Findings) -> None:
+    if reading.messages is not None:
+        folded = biography.life.transcript.messages()
+        said = f"{reading.who} read {reading.messages} at {reading.head}, not {folded}"
+        findings.check(RELOAD, reading.messages == folded, said)
+    for run in reading.runs:
+        known = biography.life.runs.get(run["id"])
+        said = f"{reading.who} read {run} at {reading.head}, not {known}"
+        findings.check(RELOAD, run == known, said)
+
+
+def _check_runs(
+    biography: Biography,
+    connections: list[Connection],
+    evidence: Evidence,
+    findings: Findings,
+) -> None:
+    places: dict[str, list[int]] = {}
+    for event in biography.events:
+        places.setdefault(event["run_id"] or "", []).append(event["seq"])
+    ends = {e["seq"] for e in biography.events if e["type"] == "session.deleted"}
+    for connection in connections:
+        if not connection.of_one_run or connection.snapshots or not connection.seqs:
+            continue
+        run_id = _run_of(connection, evidence)
+        last = connection.seqs[-1]
+        expected = [seq for seq in places.get(run_id, []) if (connection.cursor or 0) < seq <= last]
+        got = [seq for seq in connection.seqs if seq not in ends]
+        if last <= len(biography.events):
+            said = f"{connection.opened.connection} of {run_id} saw {got}, not {expected}"
+            findings.check(OF_A_RUN, got == expected, said)
+
+
+def _run_of(connection: Connection, evidence: Evidence) -> str:
+    if connection.opened.request is not None:
+        body = evidence.calls[connection.opened.request].body or {}
+        return str(body.get("id", ""))
+    return connection.opened.stream.split("/")[3]
+
+
+def _calls_by_session(evidence: Evidence) -> dict[str, list[Call]]:
+    owners: dict[str, str] = {}
+    for log in evidence.sessions():
+        for event in log.events():
+            if event["type"] == "run.accepted":
+                owners[event["run_id"]] = log.name
+            elif event["type"] == "approval.requested":
+                owners[event["approval"]["id"]] = log.name
+    calls: dict[str, list[Call]] = {}
+    for call in evidence.calls.values():
+        match call.request.path.split("?")[0].split("/"):
+            case ["", "api", "sessions", session, *_]:
+                calls.setdefault(session, []).append(call)
+            case ["", "api", "runs" | "approvals", thing, *_] if thing in owners:
+                calls.setdefault(owners[thing], []).append(call)
+    return calls
+
+
+def _readings(calls: list[Call], connections: list[Connection]) -> list[Reading]:
+    readings = []
+    for call in calls:
+        if call.status != 200 or call.answer is None or not isinstance(call.body, dict):
+            continue
+        if "head" in call.body:
+            readings.append(
+                Reading(
+                    who=call.request.id,
+                    sent_at=call.request.sent_at,
+                    at=call.answer.at,
+                    head=call.body["head"],
+                    messages=call.body.get("messages"),
+                )
+            )
+    for connection in connections:
+        readings += [
+            Reading(
+                who=connection.opened.connection,
+                sent_at=connection.opened.sent_at,
+                at=at,
+                head=data["seq"],
+                messages=data["messages"],
+                runs=data["runs"],
+            )
+            for at, data in connection.snapshots
+        ]
+    return readings
+
+
+def _deletes(call: Call, session: str) -> bool:
+    return call.request.method == "DELETE" and call.request.path == f"/api/sessions/{session}"
