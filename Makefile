@@ -43,7 +43,7 @@ quick: $(VENV)/.dev ## the inner loop: lint, types, and the tests that need no s
 nightly: export TENUTO_TEST_SEED = $(shell date -u +%F)
 nightly: $(VENV)/.dev $(PAGE) ## all that takes long: hours, with the day as its seed
 	@echo "TENUTO_TEST_SEED=$$TENUTO_TEST_SEED"
-	$(BIN)/pytest -n 2 --dist loadfile tests/storm tests/proof/crash tests/proof/sim tests/core tests/conformance tests/hostile
+	$(BIN)/pytest -n 2 --dist loadfile tests/api/test_cancel_race.py tests/proof/crash tests/proof/sim tests/core tests/conformance tests/hostile
 	TENUTO_TEST_SCHEMA_SECONDS=240 $(BIN)/pytest tests/api/schema
 	@$(MAKE) --no-print-directory crash
 	@$(MAKE) --no-print-directory sim SECONDS=1800

@@ -120,7 +120,7 @@ MUTANTS = (
     mutant(
         "head read apart from the messages",
         "A snapshot's cursor is newer than its transcript.",
-        "apart storm",
+        "apart history",
         Edit(
             "storage/sqlite/library.py",
             "        return await self._db.read(lambda tx: _snapshot(tx, session_id, most_messages))",

@@ -6,13 +6,13 @@ MUTANTS = (
     mutant(
         "lost wake-up",
         "A prompt that comes while the lane finds nothing to do is never started.",
-        "lane api/queue api/stuck storm",
+        "lane api/queue api/stuck race",
         Edit("engine/coordinator.py", "lane.poked = True", "lane.poked = False"),
     ),
     mutant(
         "no look after the start",
         "A cancel between the start's commit and the lane's knowing of it is not seen.",
-        "lane storm",
+        "lane race",
         Edit(
             "engine/coordinator.py",
             "            self._look(session_id, lane)\n            await self._driver",
@@ -22,7 +22,7 @@ MUTANTS = (
     mutant(
         "looks only once",
         "A cancel that comes while the lane is looking is not looked at.",
-        "lane storm api/cancel",
+        "lane race api/cancel",
         Edit("engine/coordinator.py", "while lane.look_again:", "for _ in range(1):"),
     ),
     mutant(
@@ -53,7 +53,7 @@ MUTANTS = (
     mutant(
         "pending text dropped on cancel",
         "What was recorded and not yet stored is not waited for at the end.",
-        "lane api/lost api/cancel storm",
+        "lane api/lost api/cancel race",
         Edit("engine/driver.py", "await task.recorder.flush()", "await anyio.sleep(0)"),
     ),
     mutant(
@@ -99,7 +99,7 @@ MUTANTS = (
     mutant(
         "gap ignored",
         "A viewer whose place is older than the shared frames goes on from the oldest of them.",
-        "recorder api/streams api/resources api/doubled storm",
+        "recorder api/streams api/resources api/doubled history",
         Edit(
             "engine/tailer.py",
             "if not self._frames or cursor + 1 < self._frames[0].seq:\n            return None\n"
@@ -121,7 +121,7 @@ MUTANTS = (
     mutant(
         "cancel answers before the end",
         "A cancel says settled while its run still writes.",
-        "api/lying api/cancel storm",
+        "api/lying api/cancel race",
         Edit(
             "engine/stops.py",
             "settled = (await self._endings.of(cancelled.active, seconds=SETTLE_SECONDS)).ended",
@@ -181,7 +181,7 @@ MUTANTS = (
     mutant(
         "queued runs wait for ever after a crash",
         "Nobody looks at what waits when the server starts.",
-        "rescue api/stuck api/persistence storm",
+        "rescue api/stuck api/persistence history",
         Edit(
             "engine/rescuer.py",
             "        await self.round()\n        for session_id in await self._store",

@@ -38,11 +38,11 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "api/streams": (f"{CONTRACT}/test_streams.py",),
     "api/stuck": (f"{API}/test_failures_stuck.py",),
     "api/writers": (f"{API}/test_guarantees_writers.py",),
-    "storm": ("tests/storm",),
+    "race": (f"{API}/test_cancel_race.py",),
     "history": ("tests/proof/history/test_history.py",),
     "sim": ("tests/proof/sim", "tests/engine/test_found_by_sim.py"),
     "crash": ("tests/proof/crash",),
 }
 
-LAST_RESORT = ("conformance", "storm", "history", "sim", "crash")
+LAST_RESORT = ("conformance", "race", "history", "sim", "crash")
 """Shown to a mutant that none of its own proofs has noticed."""

@@ -11,6 +11,7 @@ from tenuto.core.run import WhenBusy
 from tests.support.fold import assert_settled
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
+from tests.support.seed import seed_of
 from tests.support.talk import all_of, new_sessions
 from tests.support.watch import outline, until
 
@@ -31,8 +32,9 @@ async def mumble(exchange: Exchange) -> None:
 @pytest.mark.guarantee("C10", "C6", "C1")
 @pytest.mark.failure(1, 18, 24, 33, 38)
 async def test_of_500_cancels_raced_against_the_202_none_is_lost(
-    seed: int, model: ModelServer, raw: RawApi, tenuto: Client
+    model: ModelServer, raw: RawApi, tenuto: Client
 ) -> None:
+    seed = seed_of("cancel race")
     model.script(mumble)
     sessions = await new_sessions(tenuto, SESSIONS)
     raced: dict[str, list[RunHandle]] = {session.id: [] for session in sessions}
