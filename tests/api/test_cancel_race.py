@@ -8,7 +8,7 @@ import pytest
 
 from tenuto.client import Client, RunHandle, SessionHandle
 from tenuto.core.run import WhenBusy
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.seed import seed_of

@@ -18,7 +18,7 @@ from tenuto.engine.task import Task
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.life import NODE, Life, make_workspace
 from tests.conformance.listener import Listener
-from tests.proof.sim.session_log import SessionLog
+from tests.oracle.session_log import check_idle_log
 
 pytestmark = pytest.mark.anyio
 
@@ -84,10 +84,7 @@ async def test_a_stop_while_a_steer_is_on_its_way_ends_the_message_that_is_open_
         with anyio.fail_after(10):
             await store.holding.wait()
         active.interrupt()
-    log = SessionLog(life.id)
     page = await store.read(StreamId(life.id), after=0, limit=1_000)
-    for stored in page.events:
-        log.apply(msgspec.json.decode(stored.json()), stored.json(), step=0)
-    assert log.idle
-    ends = [m["finish_reason"] for m in log.transcript.messages.values()]
+    log = check_idle_log([msgspec.json.decode(stored.json()) for stored in page.events])
+    ends = [message["finish_reason"] for message in log.messages]
     assert ends == ["end_turn", "steered", "end_turn", "interrupted"]

@@ -18,7 +18,8 @@ from tenuto.core.session import Session
 from tests.api.contract.house import House, Json, open_house
 from tests.golden.scenes import SCENES
 from tests.golden.tale import FOLDER, outline, read
-from tests.support.fold import check_log, fold
+from tests.oracle.fold import fold
+from tests.oracle.session_log import check_log
 
 pytestmark = pytest.mark.anyio
 

@@ -14,7 +14,8 @@ from tests.hostile.floods import floods
 from tests.hostile.http import odd_http
 from tests.hostile.provider import HostileProvider, prompt
 from tests.hostile.shape import Shape
-from tests.support.fold import assert_settled
+from tests.oracle.ending import REASONS
+from tests.support.log import assert_settled
 from tests.support.raw import Answer, RawApi, answer_of
 from tests.support.server import TenutoServer
 
@@ -30,10 +31,10 @@ LIMITS = {
 }
 """Small, so that what has no end is ended soon."""
 ENDINGS = {
-    "completed": {"end_turn", "max_tokens", "content_filter", "step_limit", "time_limit", "loop"},
-    "failed": {"provider_error", "provider_stalled", "no_response", "model_not_found", "too_large"},
+    "completed": REASONS["completed"],
+    "failed": REASONS["failed"] - {"budget", "storage", "internal"},
 }
-"""What the contract has for a run that nobody stopped and no disk failed; never `internal`."""
+"""What the contract has for a run that nobody stopped, no limit of cost and no disk failed."""
 
 
 def all_shapes() -> list[Shape]:

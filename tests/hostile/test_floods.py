@@ -9,7 +9,7 @@ from tests.hostile.campaign import Api, ended, hostile_server
 from tests.hostile.floods import floods
 from tests.hostile.provider import prompt
 from tests.hostile.shape import Shape
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.watch import until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]

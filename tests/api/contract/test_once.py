@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from tests.api.contract.house import Api, House, open_house, refused
-from tests.support.fold import read_log
+from tests.support.log import read_log
 from tests.support.raw import Answer
 
 pytestmark = pytest.mark.anyio

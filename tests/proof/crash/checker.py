@@ -12,13 +12,15 @@ import aiohttp
 import anyio
 import psutil  # type: ignore[import-untyped]
 
+from tests.oracle.ending import ENDINGS
+from tests.oracle.fold import Fold, fold
 from tests.proof.crash.comparisons_check import check_comparisons
 from tests.proof.crash.lives import TOKEN, Lives
 from tests.proof.crash.pooled import PooledApi
 from tests.proof.crash.record import Answer, Json, Record
 from tests.proof.crash.settings_check import check_settings
 from tests.proof.crash.tools_check import check_tools
-from tests.support.fold import ENDINGS, Fold, assert_settled, fold
+from tests.support.log import assert_settled
 from tests.support.model_server import ModelServer
 
 CALM_SECONDS = 15.0

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from tests.oracle.fold import Fold
 from tests.proof.crash.caller import Caller
 from tests.proof.crash.record import Json
 from tests.proof.crash.watch import Watch
-from tests.support.fold import Fold
 
 
 class Talk:

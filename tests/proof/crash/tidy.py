@@ -4,8 +4,8 @@ from collections import Counter
 
 import aiohttp
 
+from tests.oracle.fold import fold
 from tests.proof.crash.record import Json
-from tests.support.fold import fold
 from tests.support.raw import RawApi
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from tests.support.fold import Fold
+from tests.oracle.fold import Fold
 
 
 def check_tools(ledger: Path, states: Iterable[Fold]) -> None:

@@ -5,9 +5,9 @@ from contextlib import aclosing
 
 import anyio
 
+from tests.oracle.fold import Fold
 from tests.proof.crash.caller import Caller
 from tests.proof.crash.record import Json
-from tests.support.fold import Fold
 
 PATIENCE_SECONDS = 20.0
 

@@ -1,13 +1,13 @@
 """Everything that the record has about one session: its log, its life, and who asked what of it."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
+from tests.oracle.rule import Json
+from tests.oracle.session_log import SessionLog
 from tests.proof.history.evidence import Call, Connection, Evidence, Log
 from tests.proof.history.finding import Findings
-from tests.proof.history.life import Life
 
-Json = dict[str, Any]
+CONTRACT = "each event is one that may come next"
 RELOAD = "what is read at a place is what the events up to it fold to"
 WHOLE = "a log is known to its end, without a hole"
 OF_A_RUN = "a run's stream has every event of the run"
@@ -29,7 +29,7 @@ class Reading:
 class Biography:
     session: str
     log: Log
-    life: Life
+    life: SessionLog
     events: list[Json]
     calls: list[Call]
     readings: list[Reading]
@@ -50,7 +50,7 @@ def write_biographies(evidence: Evidence, findings: Findings) -> list[Biography]
         biography = Biography(
             session=log.name,
             log=log,
-            life=Life(log.name, findings),
+            life=_log(log.name, findings),
             events=log.events(),
             calls=own,
             readings=readings,
@@ -62,12 +62,22 @@ def write_biographies(evidence: Evidence, findings: Findings) -> list[Biography]
     return biographies
 
 
+def _log(session: str, findings: Findings) -> SessionLog:
+    """A log that is held to the contract; what breaks it is written down."""
+
+    def broken(rule: str, *seen: object) -> None:
+        findings.violations.append((rule, f"{session} {seen}"))
+
+    return SessionLog(session, broken)
+
+
 def _live(biography: Biography, findings: Findings) -> None:
     wanted: dict[int, list[Reading]] = {}
     for reading in biography.readings:
         wanted.setdefault(reading.head, []).append(reading)
     for event in biography.events:
-        biography.life.tell(event)
+        findings.tried[CONTRACT] += 1
+        biography.life.apply(event)
         for reading in wanted.get(event["seq"], ()):
             _compare(biography, reading, findings)
     last = max([*biography.log.places, *wanted], default=0)
@@ -78,7 +88,7 @@ def _live(biography: Biography, findings: Findings) -> None:
 
 def _compare(biography: Biography, reading: Reading, findings: Findings) -> None:
     if reading.messages is not None:
-        folded = biography.life.transcript.messages()
+        folded = biography.life.messages
         said = f"{reading.who} read {reading.messages} at {reading.head}, not {folded}"
         findings.check(RELOAD, reading.messages == folded, said)
     for run in reading.runs:

@@ -1,6 +1,7 @@
 """What the server's answers claim, held against the log: accepted, cancelled, ended."""
 
-from tests.proof.history.biography import Biography, Json
+from tests.oracle.rule import Json
+from tests.proof.history.biography import Biography
 from tests.proof.history.evidence import Call, Evidence
 from tests.proof.history.finding import Findings
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.proof.history import biography, claim, evidence, life, order
+from tests.oracle.rule import Rule
+from tests.proof.history import biography, claim, evidence, order
 from tests.proof.history.checker import check, tell
 from tests.proof.history.record import Answer, Record, Unreadable
 from tests.proof.history.spoil import SPOILT_LOGS, SPOILT_STREAMS, Spoil, rewound, told, watched
@@ -55,14 +56,17 @@ def test_an_undo_that_was_answered_before_a_prompt_is_before_it() -> None:
 
 
 def test_every_rule_has_a_history_that_breaks_it() -> None:
-    modules = (biography, claim, evidence, life, order)
+    modules = (biography, claim, evidence, order)
     rules = {
         value
         for module in modules
         for name, value in vars(module).items()
         if name.isupper() and isinstance(value, str)
     }
-    assert rules == {rule for _, rule in SPOILT_LOGS + SPOILT_STREAMS}
+    spoilt = {rule for _, rule in SPOILT_LOGS + SPOILT_STREAMS}
+    # The contract's own rules are broken one by one in tests/oracle; one shows that they are asked.
+    assert rules - {biography.CONTRACT} == spoilt - set(Rule)
+    assert Rule.IN_ORDER in spoilt
 
 
 def test_a_file_is_checked_from_the_command_line(

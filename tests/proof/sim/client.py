@@ -27,7 +27,7 @@ from tenuto.ports.query import Once
 from tests.proof.sim.ledger import Ask
 from tests.proof.sim.node import Lost, Node
 from tests.proof.sim.script import Item
-from tests.proof.sim.session_log import SessionLog
+from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import Violation, must
 from tests.proof.sim.watching import attach, watch, watch_run, watch_workspace
 
@@ -62,7 +62,7 @@ class Client:
         self._item = item
         self.dice = Random(item.dice)
         session_id = world.sessions[item.session % len(world.sessions)]
-        self.session: SessionLog = world.witness.sessions[session_id]
+        self.session: WitnessedLog = world.witness.sessions[session_id]
         self.id = SessionId(session_id)
         self._in_doubt = False
         """Whether an answer was lost: what was asked may have been done."""
@@ -153,21 +153,23 @@ class Client:
 
     async def cancel(self) -> None:
         node = await self.node()
-        unfinished = [RunId(r) for r, view in self.session.runs.items() if not view.ended]
+        ended = self.session.finished_at
+        unfinished = [RunId(r) for r in self.session.runs if r not in ended]
         began = self._world.loop.now
         with self.asking("cancel", self.id):
             receipt = await node.call(lambda: node.engine.stops.cancel_session(self.id))
         self._check_receipt(receipt, unfinished, began)
 
     def _check_receipt(self, receipt: CancelReceipt, unfinished: list[RunId], began: float) -> None:
-        runs, ledger = self.session.runs, self._world.ledger
+        runs, ended, ledger = self.session.runs, self.session.finished_at, self._world.ledger
         if receipt.settled or not ledger.troubles:
             # Else the mark may not be stored yet, and a crash can come before it is.
             ledger.covered.update(receipt.cancelled)
         must(receipt.head <= self.session.head, "a head is of the log", receipt)
         for run_id in receipt.cancelled:
-            view = runs[run_id]
-            must(not view.ended or view.status == "cancelled", "covered is cancelled", view.run)
+            run = runs[run_id]
+            is_kept = run_id not in ended or run["status"] == "cancelled"
+            must(is_kept, "covered is cancelled", run)
         if not receipt.settled:
             must(
                 not self._world.promptness.is_kind,
@@ -178,9 +180,9 @@ class Client:
             must(waited >= SETTLE_SECONDS, "a cancel waits for the ending", waited, receipt)
             return
         for run_id in (*unfinished, *receipt.cancelled):
-            must(runs[run_id].ended, "a settled cancel has ended them", runs[run_id].run, receipt)
+            must(run_id in ended, "a settled cancel has ended them", runs[run_id], receipt)
         for run_id in receipt.cancelled:
-            must((runs[run_id].finished_seq or 0) <= receipt.head, "the head is past it", receipt)
+            must(ended[run_id] <= receipt.head, "the head is past it", receipt)
         if self._world.script.nodes == 1 and not self.session.deleted:
             working = self._working(receipt.cancelled)
             must(not working, "stopped is stopped", receipt, working)
@@ -196,13 +198,13 @@ class Client:
         began = self._world.loop.now
         with self.asking("cancel_run", run_id):
             run = await node.call(lambda: node.engine.stops.cancel_run(RunId(run_id)))
-        view = self.session.runs[run_id]
+        known = self.session.runs[run_id]
         if not run.ended:
             waited = self._world.loop.now - began
             must(waited >= SETTLE_SECONDS, "a cancel waits for the ending", waited)
             return
         must(
-            view.ended and msgspec.json.decode(msgspec.json.encode(run)) == view.run,
+            known["finished_at"] and msgspec.json.decode(msgspec.json.encode(run)) == known,
             "the run as it ended",
             run,
         )
@@ -271,8 +273,8 @@ class Client:
         node = await self.node()
         with self.asking("withdraw", run_id):
             await node.call(lambda: node.engine.queue.withdraw(RunId(run_id)))
-        view = self.session.runs[run_id]
-        must(view.run["reason"] in ("withdrawn", "deleted"), "taken back is taken back", view.run)
+        run = self.session.runs[run_id]
+        must(run["reason"] in ("withdrawn", "deleted"), "taken back is taken back", run)
 
     async def change_queued(self) -> None:
         run_id = self._pick([*self.session.queue * 3, *self.session.runs])
@@ -316,7 +318,7 @@ class Client:
         snapshot = await node.call(lambda: node.store.snapshot(self.id))
         must(snapshot.session.head <= self.session.head, "a snapshot is of the log", snapshot)
 
-    async def read(self, way: Callable[["World", SessionLog, Random], None]) -> None:
+    async def read(self, way: Callable[["World", WitnessedLog, Random], None]) -> None:
         way(self._world, self.session, self.dice)
 
     def _pick(self, among: list[str]) -> str | None:

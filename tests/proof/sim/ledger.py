@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tests.proof.sim.session_log import RunView, SessionLog
-from tests.proof.sim.transcript import said
+from tests.oracle.rule import Json
+from tests.oracle.transcript import said
+from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import must
 
 
@@ -17,9 +18,9 @@ class Ask:
         self.began = began
         self.ended: int | None = None
 
-    def reaches(self, run: RunView) -> bool:
-        """Whether it may have come after the run was accepted."""
-        return self.ended is None or self.ended >= run.accepted_step
+    def reaches(self, accepted_step: int) -> bool:
+        """Whether it may have come after a run that was accepted then."""
+        return self.ended is None or self.ended >= accepted_step
 
 
 class Ledger:
@@ -68,15 +69,15 @@ class Ledger:
         asked = self.emitted.get(arguments, 0)
         must(self.executed[arguments] <= asked, "a tool runs once for a call", arguments)
 
-    def judge(self, session: SessionLog, view: RunView) -> None:
+    def judge(self, session: WitnessedLog, run: Json) -> None:
         """Called when a run has ended."""
-        run = view.run
         if run["id"] in self.covered:
-            must(view.status == "cancelled", "what a cancel covered ends cancelled", run)
-        must(self._justified(session, view), "an ending has a cause", run)
-        if view.started_step is None or run["mode"] == "compact" or not self._alone:
+            must(run["status"] == "cancelled", "what a cancel covered ends cancelled", run)
+        must(self._justified(session, run), "an ending has a cause", run)
+        started = session.started_step(run["id"])
+        if started is None or run["mode"] == "compact" or not self._alone:
             return
-        lost = self._lost_since(view.started_step) or self.is_deleting(session)
+        lost = self._lost_since(started) or self.is_deleting(session)
         if not lost:
             working = self.working_for([run["id"]])
             must(not working, "nothing works for a run that has ended", run, working)
@@ -90,15 +91,15 @@ class Ledger:
     def _lost_since(self, step: int) -> bool:
         return self.losing > 0 or any(loss >= step for loss in self.losses)
 
-    def is_deleting(self, session: SessionLog) -> bool:
+    def is_deleting(self, session: WitnessedLog) -> bool:
         return any(ask.kind == "delete" and ask.target == session.id for ask in self.asks)
 
-    def _justified(self, session: SessionLog, view: RunView) -> Any:
-        run = view.run
-        asked = [ask for ask in self.asks if ask.reaches(view)]
+    def _justified(self, session: WitnessedLog, run: Json) -> Any:
+        accepted = session.accepted_step(run["id"])
+        asked = [ask for ask in self.asks if ask.reaches(accepted)]
         here = [ask.kind for ask in asked if ask.target == session.id]
         of_run = [ask.kind for ask in asked if ask.target == run["id"]]
-        lost = self._lost_since(view.started_step or view.accepted_step)
+        lost = self._lost_since(session.started_step(run["id"]) or accepted)
         match run["reason"]:
             case "user":
                 return "cancel" in here or "cancel_run" in of_run

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.proof.sim.loop import SimLoop
 from tests.proof.sim.script import TOGETHER, Script
-from tests.proof.sim.session_log import SessionLog
+from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import must
 
 PROMPT_SECONDS = 3.0
@@ -36,7 +36,7 @@ class Promptness:
             since = self._loop.now - self._covered.get(run_id, self._loop.now)
             must(since <= STOP_SECONDS, "a cancel reaches the run at once", since, run_id)
 
-    def look(self, session: SessionLog, event: dict[str, Any]) -> None:
+    def look(self, session: WitnessedLog, event: dict[str, Any]) -> None:
         """Called at every event where it `is_due`."""
         now = self._loop.now
         match event["type"]:

@@ -10,14 +10,14 @@ from tenuto.core.value import RunId, SessionId
 from tenuto.engine.checking import Draft
 from tests.proof.sim.node import Node
 from tests.proof.sim.reader import Reader, RunReader, serve, viewing
-from tests.proof.sim.session_log import SessionLog
+from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import must
 
 if TYPE_CHECKING:
     from tests.proof.sim.world import World
 
 
-def watch(world: "World", session: SessionLog, dice: Random) -> None:
+def watch(world: "World", session: WitnessedLog, dice: Random) -> None:
     """Follow a session from any cursor; leave after a while, or stay to the end."""
     cursors = (None, "0", "now", str(session.head), str(max(0, session.head - 3)), "9999")
     reader = Reader(
@@ -30,7 +30,7 @@ def watch(world: "World", session: SessionLog, dice: Random) -> None:
     _follow(world, reader, dice)
 
 
-def watch_workspace(world: "World", session: SessionLog, dice: Random) -> None:
+def watch_workspace(world: "World", session: WitnessedLog, dice: Random) -> None:
     reader = Reader(
         world,
         world.witness.shared,
@@ -43,7 +43,7 @@ def watch_workspace(world: "World", session: SessionLog, dice: Random) -> None:
     _follow(world, reader, dice)
 
 
-def watch_run(world: "World", session: SessionLog, dice: Random) -> None:
+def watch_run(world: "World", session: WitnessedLog, dice: Random) -> None:
     """Follow one run to its end."""
     if not session.runs:
         return

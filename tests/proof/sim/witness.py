@@ -9,11 +9,10 @@ import msgspec
 from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId
 from tenuto.storage.memory import MemoryStore
+from tests.oracle.rule import Json
 from tests.proof.sim.loop import SimLoop
-from tests.proof.sim.session_log import RunView, SessionLog
+from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import Violation, must
-
-Json = dict[str, Any]
 
 
 class Created(msgspec.Struct):
@@ -35,7 +34,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 _decode_shared = msgspec.json.Decoder(Shared).decode
 
-Judge = Callable[[SessionLog, RunView], None]
+Judge = Callable[[WitnessedLog, Json], None]
 
 
 class Witness:
@@ -43,16 +42,16 @@ class Witness:
         self._workspace = workspace
         self._loop = loop
         self._fail = fail
-        self.sessions: dict[str, SessionLog] = {}
+        self.sessions: dict[str, WitnessedLog] = {}
         self.shared: list[bytes] = []
         """The workspace's log."""
         self._compared: dict[str, tuple[int, bytes]] = {}
         """At which head what the store says of a session was last found right, and what it said."""
         self.digest = 0
-        self.on_changed: Callable[[SessionLog], None] = lambda session: None
+        self.on_changed: Callable[[WitnessedLog], None] = lambda session: None
         """Called when something changed while a run is active."""
         self.on_finished: list[Judge] = []
-        self.on_committed: list[Callable[[SessionLog, Json], None]] = []
+        self.on_committed: list[Callable[[WitnessedLog, Json], None]] = []
 
     def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
         try:
@@ -71,7 +70,7 @@ class Witness:
         if session is not None and session.active is not None:
             self.on_changed(session)
 
-    def run(self, run_id: str) -> tuple[SessionLog, RunView] | None:
+    def run(self, run_id: str) -> tuple[WitnessedLog, Json] | None:
         for session in self.sessions.values():
             if run_id in session.runs:
                 return session, session.runs[run_id]
@@ -80,10 +79,10 @@ class Witness:
     def _in_session(self, session_id: str, stored: Stored, body: bytes) -> None:
         session = self.sessions.get(session_id)
         if session is None:
-            session = self.sessions[session_id] = SessionLog(session_id)
+            session = self.sessions[session_id] = WitnessedLog(session_id)
         event = _decode(body)
         must(event["type"] == stored.type, "an event is what it says", event)
-        session.apply(event, body, step=self._loop.steps)
+        session.witness(event, body, step=self._loop.steps)
         for tell in self.on_committed:
             tell(session, event)
         if stored.type == "run.finished":
@@ -98,7 +97,7 @@ class Witness:
             assert event.session is not None
             session = self.sessions.get(event.session_id)
             if session is None:
-                session = self.sessions[event.session_id] = SessionLog(event.session_id)
+                session = self.sessions[event.session_id] = WitnessedLog(event.session_id)
             session.named_by_user |= event.session.title_source == "user"
         elif self.sessions[event.session_id].deleted:
             must(event.type in ("run.finished", "session.deleted"), "deleted for good", event)
@@ -127,7 +126,7 @@ class Witness:
         must(told == (state, log.active, len(log.queue)), "a session says what it does", told, log)
         runs = {run["id"]: run for run in snapshot["runs"]}
         must(
-            runs == {run_id: view.run for run_id, view in log.runs.items()},
+            runs == log.runs,
             "a run is what its last event says",
             runs,
         )

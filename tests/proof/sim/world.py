@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from random import Random
-from typing import Any
 
 from tenuto.core.error import StorageTrouble
 from tenuto.core.event import Stored
@@ -12,6 +11,7 @@ from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import SessionId, StreamId
 from tenuto.ports.store import Sink
 from tenuto.storage.memory import MemoryStore
+from tests.oracle.rule import Json
 from tests.proof.sim.clock import CountingIds, VirtualClock
 from tests.proof.sim.ledger import Ledger
 from tests.proof.sim.loop import NumberedTask, SimLoop
@@ -20,7 +20,7 @@ from tests.proof.sim.node import Lost, Node
 from tests.proof.sim.promptness import Promptness
 from tests.proof.sim.reader import Reader
 from tests.proof.sim.script import Script
-from tests.proof.sim.session_log import RunView, SessionLog
+from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import Violation, must
 from tests.proof.sim.witness import Witness, now
 
@@ -130,22 +130,22 @@ class World:
         timer.cancel()
         self._waiting.remove(wanted)
 
-    def _wake(self, session: SessionLog, event: dict[str, Any]) -> None:
+    def _wake(self, session: WitnessedLog, event: Json) -> None:
         for session_id, kind, happened in self._waiting:
             if session_id == session.id and kind == event["type"]:
                 _set(happened)
 
-    def _check_steer(self, session: SessionLog, view: RunView) -> None:
+    def _check_steer(self, session: WitnessedLog, run: Json) -> None:
         """A run that a cancel covers takes no more prompts: each would be lost with it."""
-        taker = session.runs.get(view.run["steered_into"] or "")
+        taker = session.runs.get(run["steered_into"] or "")
         if taker is not None:
-            must(not self._is_covered(session, taker), "a cancelled run takes no prompt", view.run)
+            must(not self._is_covered(session, taker), "a cancelled run takes no prompt", run)
 
-    def _is_covered(self, session: SessionLog, view: RunView) -> bool:
+    def _is_covered(self, session: WitnessedLog, run: Json) -> bool:
         cancels = now(self.store.control(SessionId(session.id))).cancels
-        return bool(cancels.mark >= view.run["accept_number"] or view.run["id"] in cancels.reasons)
+        return bool(cancels.mark >= run["accept_number"] or run["id"] in cancels.reasons)
 
-    def _changed(self, session: SessionLog) -> None:
+    def _changed(self, session: WitnessedLog) -> None:
         if not self.promptness.is_kind or session.active is None or session.deleted:
             return
         if self._is_covered(session, session.runs[session.active]):
