@@ -6,8 +6,8 @@ from tenuto.api.call import Call
 from tenuto.api.parameter import AFTER
 from tenuto.api.sse import Batches, snapshot_frame
 from tenuto.core.value import RunId, SessionId, StreamId, Value, WorkspaceId
-from tenuto.engine.tailer import Frame
-from tenuto.ports.query import Snapshot
+from tenuto.engine.tailer import EncodedEvent
+from tenuto.ports.query import SessionSnapshot
 
 NO_CURSOR = 0
 MOST_SESSIONS = 200
@@ -64,10 +64,10 @@ class Viewing:
             told = all(known.ended for known in snapshot.runs if known.id == run_id)
             return _session_frame(snapshot)
 
-        def shown(frame: Frame) -> bool:
+        def shown(frame: EncodedEvent) -> bool:
             return frame.run_id == run_id or frame.type in ("snapshot", "session.deleted")
 
-        def last(frame: Frame) -> bool:
+        def last(frame: EncodedEvent) -> bool:
             if frame.type == "snapshot":
                 return told
             finished = frame.type == "run.finished" and frame.run_id == run_id
@@ -124,7 +124,7 @@ class Viewing:
         return snapshot_frame(found.head, data), found.head
 
 
-def _session_frame(snapshot: Snapshot) -> tuple[bytes, int]:
+def _session_frame(snapshot: SessionSnapshot) -> tuple[bytes, int]:
     head = snapshot.session.head
     data: dict[str, object] = {
         "session_id": snapshot.session.id,

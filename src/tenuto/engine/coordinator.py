@@ -66,9 +66,9 @@ class Coordinator:
     def usage(self, session_id: SessionId) -> tuple[RunId, Usage] | None:
         """The run under way here and what it has used so far."""
         lane = self._lanes.get(session_id)
-        if lane is None or lane.active is None or lane.active.task is None:
+        if lane is None or lane.active is None or lane.active.work is None:
             return None
-        return lane.active.started.run.id, lane.active.task.usage()
+        return lane.active.started.run.id, lane.active.work.usage()
 
     def stop_now(
         self, session_id: SessionId, reason: Reason, *, run_id: RunId | None = None
@@ -170,8 +170,8 @@ class Coordinator:
     def _look(self, session_id: SessionId, lane: Lane) -> None:
         if lane.active is None or lane.active.lost:
             return
-        if lane.active.task is not None:
-            lane.active.task.poke()
+        if lane.active.work is not None:
+            lane.active.work.poke()
         lane.look_again = True
         if lane.looking is None or lane.looking.done():
             lane.looking = asyncio.create_task(self._check(session_id, lane, lane.active))

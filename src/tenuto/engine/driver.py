@@ -16,7 +16,7 @@ from tenuto.core.starting import Started
 from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.resort import LADDER, MISTAKE, Resort, complain, emptied, is_gone, lessened
-from tenuto.engine.task import Task, Worker
+from tenuto.engine.work import Work, Worker
 from tenuto.ports.model import ProviderError
 from tenuto.ports.points import Step
 from tenuto.ports.store import Store
@@ -34,7 +34,7 @@ class Active:
     def __init__(self, started: Started) -> None:
         self.started = started
         self.scope = anyio.CancelScope()
-        self.task: Task | None = None
+        self.work: Work | None = None
         self.stopped: tuple[RunStatus, Reason] | None = None
         self.lost = False
         """Another owner has the run, or its session is gone: write nothing more."""
@@ -80,26 +80,26 @@ class Driver:
 
     async def drive(self, active: Active) -> None:
         """Work and settle. Cancelling `active` is a stop; cancelling us is a crash."""
-        task = Task(self._store, self._node, started=active.started)
-        active.task = task
+        work = Work(self._store, self._node, started=active.started)
+        active.work = work
         self._points.reach(Step.RUN_STARTED)
-        ending = await self._work(active, task)
+        ending = await self._work(active, work)
         self._points.reach(Step.RUN_WORKED)
-        last = self._settle(active, task, ending)
+        last = self._settle(active, work, ending)
         run = await finish(last, seconds=LAST_WRITE_SECONDS)
         self._points.reach(Step.RUN_SETTLED)
         if run is not None:
             for tell in self.on_ended:
-                tell(task.session, run)
+                tell(work.session, run)
 
-    async def _work(self, active: Active, task: Task) -> Ending:
+    async def _work(self, active: Active, work: Work) -> Ending:
         ending = Ending.failed(Reason.INTERNAL, MISTAKE)
         try:
             with active.scope:
-                task.limit.deadline = anyio.current_time() + self._run_seconds
-                with task.limit:
-                    ending = await self._worker.work(task)
-                if task.limit.cancelled_caught:
+                work.limit.deadline = anyio.current_time() + self._run_seconds
+                with work.limit:
+                    ending = await self._worker.work(work)
+                if work.limit.cancelled_caught:
                     ending = Ending(status=RunStatus.COMPLETED, reason=Reason.TIME_LIMIT)
         except ProviderError as error:
             ending = Ending.failed(error.reason, str(error))
@@ -109,44 +109,44 @@ class Driver:
             active.lost = True
         except NotFound as error:
             # The session was deleted under us; if it was not, the run must still end.
-            log.warning("something is gone: %s", error, extra={"run_id": task.run.id})
+            log.warning("something is gone: %s", error, extra={"run_id": work.run.id})
         except StorageTrouble as error:
             ending = Ending.failed(Reason.STORAGE, str(error))
         except Exception:
-            log.exception("run failed", extra={"run_id": task.run.id})
+            log.exception("run failed", extra={"run_id": work.run.id})
         if active.scope.cancelled_caught and active.stopped is not None:
             status, reason = active.stopped
             ending = Ending(status=status, reason=reason)  # type: ignore[arg-type]
         return ending
 
-    async def _settle(self, active: Active, task: Task, ending: Ending) -> Run | None:
+    async def _settle(self, active: Active, work: Work, ending: Ending) -> Run | None:
         """Write the ending: again while the store is in trouble, with less if it refuses it."""
         refused = 0
         while not active.lost and not self._abandoned:
             try:
-                ending = await self._recorded(active, task, ending)
-                return await self._write(active, task, ending, LADDER[refused])
+                ending = await self._recorded(active, work, ending)
+                return await self._write(active, work, ending, LADDER[refused])
             except _WentOn:
                 continue
             except Fenced:
                 return None
             except StorageTrouble as error:
-                log.warning("cannot settle, trying again: %s", error, extra=_of(task))
+                log.warning("cannot settle, trying again: %s", error, extra=_of(work))
                 await anyio.sleep(SETTLE_RETRY_SECONDS)
             except Exception as error:  # noqa: BLE001  whatever it is, the run must end
-                if isinstance(error, NotFound) and await is_gone(self._store, task.session.id):
+                if isinstance(error, NotFound) and await is_gone(self._store, work.session.id):
                     return None
-                complain(error, task.run.id)
+                complain(error, work.run.id)
                 self._points.reach(Step.ENDING_REFUSED, LADDER[refused].name.lower())
                 refused = min(refused + 1, len(LADDER) - 1)
                 if LADDER[refused] is Resort.EMPTY:
                     await anyio.sleep(SETTLE_RETRY_SECONDS)
         return None
 
-    async def _recorded(self, active: Active, task: Task, ending: Ending) -> Ending:
+    async def _recorded(self, active: Active, work: Work, ending: Ending) -> Ending:
         """The ending once all that was recorded is stored, or can never be."""
         try:
-            await task.recorder.flush()
+            await work.recorder.flush()
         except Fenced:
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, the run must end
@@ -159,10 +159,10 @@ class Driver:
             return Ending.failed(Reason.INTERNAL, MISTAKE)
         return ending
 
-    async def _write(self, active: Active, task: Task, ending: Ending, resort: Resort) -> Run:
-        session_id, fence = task.session.id, active.started.fence
+    async def _write(self, active: Active, work: Work, ending: Ending, resort: Resort) -> Run:
+        session_id, fence = work.session.id, active.started.fence
         bare = resort is not Resort.WHOLE
-        last = lessened(ending if bare else replace(ending, usage=task.usage()), resort)
+        last = lessened(ending if bare else replace(ending, usage=work.usage()), resort)
         empty = resort is Resort.EMPTY
         message = None if empty else await self._store.open_message(session_id)
 
@@ -171,7 +171,7 @@ class Driver:
             return _settled(desk, fence, last, answer, self._node.moment())
 
         run, _ = await self._store.commit(session_id, decide)
-        log.info("run ended", extra={**_of(task), "status": run.status, "reason": run.reason})
+        log.info("run ended", extra={**_of(work), "status": run.status, "reason": run.reason})
         return run
 
 
@@ -189,5 +189,5 @@ def _settled(
     return settling.settle(desk, fence, ending, message, moment)
 
 
-def _of(task: Task) -> dict[str, str]:
-    return {"run_id": task.run.id}
+def _of(work: Work) -> dict[str, str]:
+    return {"run_id": work.run.id}

@@ -25,7 +25,7 @@ from tenuto.ports.store import Store
 log = logging.getLogger(__name__)
 
 
-class Undone(Value):
+class Rewound(Value):
     removed: tuple[MessageId, ...]
     head: int
 
@@ -162,11 +162,11 @@ class Inbox:
         )
         return await self._endings.of(run.id, seconds=None)
 
-    async def undo(self, session_id: SessionId) -> Undone:
+    async def undo(self, session_id: SessionId) -> Rewound:
         removed, head = await self._store.commit(
             session_id, lambda desk: editing.undo(desk, self._node.moment()), sight=Sight.HISTORY
         )
-        return Undone(removed=removed, head=head)
+        return Rewound(removed=removed, head=head)
 
     async def _ask_last_again(
         self,

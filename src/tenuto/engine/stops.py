@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 import anyio
 
 from tenuto.core import cancelling
-from tenuto.core.cancelling import Cancelled
+from tenuto.core.cancelling import Covered
 from tenuto.core.error import StorageTrouble
 from tenuto.core.run import Reason, Run
 from tenuto.core.value import RunId, SessionId, Value
@@ -87,15 +87,13 @@ class Stops:
 
     async def _cover_session(
         self, session_id: SessionId, reason: Reason, *, up_to: int | None
-    ) -> tuple[Cancelled, int]:
+    ) -> tuple[Covered, int]:
         return await self._store.commit(
             session_id,
             lambda desk: cancelling.cancel_session(desk, reason, self._node.moment(), up_to=up_to),
         )
 
-    async def _receipt(
-        self, session_id: SessionId, cancelled: Cancelled, head: int
-    ) -> CancelReceipt:
+    async def _receipt(self, session_id: SessionId, cancelled: Covered, head: int) -> CancelReceipt:
         settled = True
         if cancelled.active is not None:
             settled = (await self._endings.of(cancelled.active, seconds=SETTLE_SECONDS)).ended

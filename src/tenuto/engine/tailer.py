@@ -24,7 +24,7 @@ POLL_SECONDS = 30.0
 HEARTBEAT_SECONDS = 10.0
 
 
-class Frame(Value):
+class EncodedEvent(Value):
     """An event as bytes for the wire, encoded once for all who watch."""
 
     seq: int
@@ -53,7 +53,7 @@ class Recent:
 
     def __init__(self, encode: Encode) -> None:
         self._encode = encode
-        self._frames: list[Frame] = []
+        self._frames: list[EncodedEvent] = []
         self._bytes = 0
         self._doubt_at = asyncio.get_running_loop().time() + POLL_SECONDS
         self.viewers = 0
@@ -67,7 +67,7 @@ class Recent:
             data = self._encode(stored)
             self._bytes += len(data)
             self._frames.append(
-                Frame(seq=stored.seq, type=stored.type, run_id=stored.run_id, data=data)
+                EncodedEvent(seq=stored.seq, type=stored.type, run_id=stored.run_id, data=data)
             )
         self.head = events[-1].seq
         # Trimmed rarely and by half: a slice per event would cost as much as the event.
@@ -84,7 +84,7 @@ class Recent:
             self._doubt_at = asyncio.get_running_loop().time() + POLL_SECONDS
             self.head = None
 
-    def since(self, cursor: int) -> Sequence[Frame] | None:
+    def since(self, cursor: int) -> Sequence[EncodedEvent] | None:
         """Frames after the cursor; None if they are not all here."""
         if self.head is not None and cursor >= self.head:
             return ()
@@ -133,8 +133,8 @@ class Tailer:
         *,
         after: int | None,
         snapshot: TakeSnapshot | None,
-        last: Callable[[Frame], bool],
-        shown: Callable[[Frame], bool] | None = None,
+        last: Callable[[EncodedEvent], bool],
+        shown: Callable[[EncodedEvent], bool] | None = None,
         until: int | None = None,
         push: Push | None = None,
     ) -> AsyncGenerator[Batch, None]:
@@ -200,7 +200,7 @@ class Tailer:
             if recent.viewers == 0:
                 del self._recent[stream]
 
-    async def _first(self, snapshot: TakeSnapshot | None) -> Sequence[Frame] | None:
+    async def _first(self, snapshot: TakeSnapshot | None) -> Sequence[EncodedEvent] | None:
         """The frame that stands for everything so far; None if the log is gone meanwhile."""
         try:
             return () if snapshot is None else (await _snapshot_frame(snapshot),)
@@ -209,7 +209,7 @@ class Tailer:
 
     async def _page(
         self, stream: StreamId, recent: Recent, cursor: int, snapshot: TakeSnapshot | None
-    ) -> Sequence[Frame] | None:
+    ) -> Sequence[EncodedEvent] | None:
         """The next events from the log; None if it is gone."""
         try:
             page = await self._log.read(stream, after=cursor, limit=PAGE)
@@ -222,11 +222,11 @@ class Tailer:
         if recent.head is None and whole:
             recent.head = page.head
         return tuple(
-            Frame(seq=e.seq, type=e.type, run_id=e.run_id, data=self._encode(e))
+            EncodedEvent(seq=e.seq, type=e.type, run_id=e.run_id, data=self._encode(e))
             for e in page.events
         )
 
 
-async def _snapshot_frame(snapshot: TakeSnapshot) -> Frame:
+async def _snapshot_frame(snapshot: TakeSnapshot) -> EncodedEvent:
     data, seq = await snapshot()
-    return Frame(seq=seq, type="snapshot", run_id=None, data=data)
+    return EncodedEvent(seq=seq, type="snapshot", run_id=None, data=data)

@@ -126,7 +126,7 @@ MUTANTS = (
             "        return await self._db.read(lambda tx: _snapshot(tx, session_id, most_messages))",
             "        taken = await self._db.read(lambda tx: _snapshot(tx, session_id, most_messages))\n"
             "        later = await self.session(session_id)\n"
-            "        return Snapshot(\n"
+            "        return SessionSnapshot(\n"
             "            session=later,\n"
             "            messages=taken.messages,\n"
             "            runs=taken.runs,\n"

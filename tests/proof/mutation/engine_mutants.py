@@ -54,7 +54,7 @@ MUTANTS = (
         "pending text dropped on cancel",
         "What was recorded and not yet stored is not waited for at the end.",
         "lane api/lost api/cancel race",
-        Edit("engine/driver.py", "await task.recorder.flush()", "await anyio.sleep(0)"),
+        Edit("engine/driver.py", "await work.recorder.flush()", "await anyio.sleep(0)"),
     ),
     mutant(
         "merge loses the tail",
@@ -219,7 +219,7 @@ MUTANTS = (
         "api/limits api/cancel api/resources api/history",
         Edit(
             "engine/driver.py",
-            "replace(ending, usage=task.usage())",
+            "replace(ending, usage=work.usage())",
             "ending",
         ),
     ),
