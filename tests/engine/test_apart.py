@@ -9,9 +9,9 @@ from tenuto.engine.engine import Switchboard
 from tenuto.ports.store import Store
 from tenuto.storage.memory import MemoryStore
 from tenuto.storage.sqlite import SqliteStore
-from tests.conformance.life import Life, make_workspace
+from tests.conformance.driven import DrivenSession, make_workspace
 from tests.conformance.listener import Listener
-from tests.engine.stage import Stage
+from tests.engine.harness import EngineHarness
 
 pytestmark = pytest.mark.anyio
 
@@ -22,19 +22,19 @@ async def test_a_snapshot_and_its_cursor_are_of_one_moment(tmp_path: Path) -> No
     await store.open()
     try:
         await make_workspace(store)
-        life = await Life.begin(store)
-        await life.accept("one")
-        await life.start()
-        head = await life.say("0")
+        driven = await DrivenSession.begin(store)
+        await driven.accept("one")
+        await driven.start()
+        head = await driven.say("0")
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(life.go_on_saying, *["."] * 300)
-            while (snapshot := await store.snapshot(life.id)).session.head < head + 300:
+            tasks.start_soon(driven.go_on_saying, *["."] * 300)
+            while (snapshot := await store.snapshot(driven.id)).session.head < head + 300:
                 assert len(snapshot.messages[-1].text()) == 1 + snapshot.session.head - head
     finally:
         await store.close()
 
 
-class Witness(Listener):
+class GroupListener(Listener):
     """Remembers what was told together."""
 
     def together(self, session_id: str) -> list[list[str]]:
@@ -42,13 +42,13 @@ class Witness(Listener):
 
 
 async def test_asking_again_removes_and_accepts_in_one_change() -> None:
-    witness = Witness()
-    stage = Stage(MemoryStore(witness), Switchboard())
-    life = await stage.session()
-    await life.accept("one")
-    await life.start()
-    await life.say("Hello")
-    await life.settle()
+    witness = GroupListener()
+    harness = EngineHarness(MemoryStore(witness), Switchboard())
+    driven = await harness.session()
+    await driven.accept("one")
+    await driven.start()
+    await driven.say("Hello")
+    await driven.settle()
     witness.heard.clear()
-    await stage.inbox.retry(life.id, model=None)
-    assert witness.together(life.id) == [["session.rewound", "run.accepted"]]
+    await harness.inbox.retry(driven.id, model=None)
+    assert witness.together(driven.id) == [["session.rewound", "run.accepted"]]

@@ -15,7 +15,7 @@ from tenuto.core.desk import Change, Desk
 from tenuto.core.run import Run
 from tenuto.storage.sqlite import SqliteStore
 from tenuto.storage.sqlite.file.transaction import Transaction
-from tests.conformance.life import Life, make_workspace
+from tests.conformance.driven import DrivenSession, make_workspace
 from tests.conformance.listener import Listener
 
 pytestmark = pytest.mark.anyio
@@ -50,17 +50,17 @@ async def test_nobody_is_told_or_answered_before_the_commit(
     store = SqliteStore(tmp_path / "tenuto.db", listener)
     await store.open()
     await make_workspace(store)
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     listener.heard.clear()
     answered = anyio.Event()
 
     def decide(desk: Desk) -> Change[Run]:
         # On the writer's thread, so the next commit is the one of this very change.
         commits.hold()
-        return accepting.accept(desk, life.prompt("one"), life.moment())
+        return accepting.accept(desk, driven.prompt("one"), driven.moment())
 
     async def accept() -> None:
-        await store.commit(life.id, decide)
+        await store.commit(driven.id, decide)
         answered.set()
 
     async with anyio.create_task_group() as tasks:
@@ -72,11 +72,11 @@ async def test_nobody_is_told_or_answered_before_the_commit(
         told_early = (answered.is_set(), list(listener.heard))
         commits.may_go.set()
     assert told_early == (False, [])
-    assert listener.of(life.id)
+    assert listener.of(driven.id)
     await store.close()
 
 
-class Disk(apsw.VFS):
+class RememberingDisk(apsw.VFS):
     """The real one, which remembers which files were written and not yet synced."""
 
     def __init__(self) -> None:
@@ -89,7 +89,7 @@ class Disk(apsw.VFS):
 
 
 class DiskFile(apsw.VFSFile):
-    def __init__(self, disk: Disk, name: Any, flags: list[int]) -> None:
+    def __init__(self, disk: RememberingDisk, name: Any, flags: list[int]) -> None:
         self._disk = disk
         self._name = str(name.filename() if isinstance(name, apsw.URIFilename) else name)
         super().__init__(disk.below, name, flags)
@@ -104,21 +104,21 @@ class DiskFile(apsw.VFSFile):
 
 
 @pytest.fixture
-def disk() -> Iterator[Disk]:
-    disk = Disk()
+def disk() -> Iterator[RememberingDisk]:
+    disk = RememberingDisk()
     yield disk
     disk.unregister()
 
 
-async def test_what_is_answered_was_synced(tmp_path: Path, disk: Disk) -> None:
+async def test_what_is_answered_was_synced(tmp_path: Path, disk: RememberingDisk) -> None:
     store = SqliteStore(tmp_path / "tenuto.db", Listener())
     await store.open()
     try:
         await make_workspace(store)
-        life = await Life.begin(store)
-        await life.accept("one")
-        await life.start()
-        await life.say("Hello")
+        driven = await DrivenSession.begin(store)
+        await driven.accept("one")
+        await driven.start()
+        await driven.say("Hello")
         assert not [name for name in disk.unsynced if name.endswith("-wal")]
     finally:
         await store.close()

@@ -24,7 +24,7 @@ from tenuto.engine.queue import Queue
 from tenuto.engine.sessions import SessionKeeper
 from tenuto.ports.model import Models
 from tenuto.storage.memory import MemoryStore
-from tests.conformance.life import NODE, Life, make_workspace, whole_log
+from tests.conformance.driven import NODE, DrivenSession, make_workspace, whole_log
 from tests.conformance.listener import Listener
 
 pytestmark = pytest.mark.anyio
@@ -50,11 +50,11 @@ class StoreWithACancel(MemoryStore):
 async def waiting_run() -> tuple[StoreWithACancel, Queue, RunId]:
     store = StoreWithACancel()
     await make_workspace(store)
-    life = await Life.begin(store)
-    await life.accept("one")
-    await life.start()
-    run = await life.accept("two")
-    store.cancel = life.cancel
+    driven = await DrivenSession.begin(store)
+    await driven.accept("one")
+    await driven.start()
+    run = await driven.accept("two")
+    store.cancel = driven.cancel
     checking = Checking(store, cast("Models", None), HERE)
     return store, Queue(store, checking, HERE), run.id
 
@@ -87,11 +87,13 @@ class StoreThatGoesOn(MemoryStore):
         return message
 
 
-async def assert_deleting_finishes_each_answer(store: StoreThatGoesOn, life: Life) -> None:
+async def assert_deleting_finishes_each_answer(
+    store: StoreThatGoesOn, driven: DrivenSession
+) -> None:
     coordinator = Coordinator(store, cast("Driver", None), HERE)
     models = cast("Models", None)
-    await SessionKeeper(store, models, coordinator, HERE).delete(life.id)
-    log = await whole_log(store, life.id)
+    await SessionKeeper(store, models, coordinator, HERE).delete(driven.id)
+    log = await whole_log(store, driven.id)
     begun = [e.message.id for e in log if isinstance(e, MessageStarted)]
     finished = [e.message_id for e in log if isinstance(e, MessageFinished)]
     answers = [message_id for message_id in begun if message_id.endswith("_a")]
@@ -101,39 +103,39 @@ async def assert_deleting_finishes_each_answer(store: StoreThatGoesOn, life: Lif
 async def test_a_session_deleted_while_its_run_goes_on_ends_the_message_that_is_open() -> None:
     store = StoreThatGoesOn()
     await make_workspace(store)
-    life = await Life.begin(store)
-    await life.accept("one")
-    await life.start()
-    await life.say("Hel", "lo")
-    await life.accept("two", when_busy=WhenBusy.STEER)
-    store.go_on = life.steer
-    await assert_deleting_finishes_each_answer(store, life)
+    driven = await DrivenSession.begin(store)
+    await driven.accept("one")
+    await driven.start()
+    await driven.say("Hel", "lo")
+    await driven.accept("two", when_busy=WhenBusy.STEER)
+    store.go_on = driven.steer
+    await assert_deleting_finishes_each_answer(store, driven)
 
 
 async def test_a_run_that_begins_while_its_session_is_deleted_ends_with_its_message() -> None:
     store = StoreThatGoesOn()
     await make_workspace(store)
-    life = await Life.begin(store)
-    await life.accept("one")
+    driven = await DrivenSession.begin(store)
+    await driven.accept("one")
 
     async def begin() -> None:
-        await life.start()
+        await driven.start()
 
     store.go_on = begin
-    await assert_deleting_finishes_each_answer(store, life)
+    await assert_deleting_finishes_each_answer(store, driven)
 
 
 async def test_before_a_session_is_deleted_its_writer_is_fenced() -> None:
     store = MemoryStore(Listener())
     await make_workspace(store)
-    life = await Life.begin(store)
-    await life.accept("one")
-    await life.start()
-    await store.commit(life.id, editing.shut)
+    driven = await DrivenSession.begin(store)
+    await driven.accept("one")
+    await driven.start()
+    await store.commit(driven.id, editing.shut)
     with pytest.raises(Fenced):
-        await life.settle()
+        await driven.settle()
     with pytest.raises(Fenced):
-        await life.say("too late")
+        await driven.say("too late")
 
 
 FIRST_LOOK = """

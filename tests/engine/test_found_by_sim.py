@@ -16,7 +16,7 @@ from tenuto.engine.driver import Active, Driver
 from tenuto.engine.node import Node
 from tenuto.engine.work import Work
 from tenuto.storage.memory import MemoryStore
-from tests.conformance.life import NODE, Life, make_workspace
+from tests.conformance.driven import NODE, DrivenSession, make_workspace
 from tests.conformance.listener import Listener
 from tests.oracle.session_log import check_idle_log
 
@@ -73,10 +73,12 @@ class Steered:
 async def test_a_stop_while_a_steer_is_on_its_way_ends_the_message_that_is_open_then() -> None:
     store = StoreWithAQueue()
     await make_workspace(store)
-    life = await Life.begin(store)
-    await life.accept("one")
-    started, _ = await store.commit(life.id, lambda desk: starting.start_next(desk, life.moment()))
-    await life.accept("two", when_busy=WhenBusy.STEER)
+    driven = await DrivenSession.begin(store)
+    await driven.accept("one")
+    started, _ = await store.commit(
+        driven.id, lambda desk: starting.start_next(desk, driven.moment())
+    )
+    await driven.accept("two", when_busy=WhenBusy.STEER)
     active = Active(started)
     driver = Driver(store, Steered(store), HERE, run_seconds=60.0)
     async with anyio.create_task_group() as tasks:
@@ -84,7 +86,7 @@ async def test_a_stop_while_a_steer_is_on_its_way_ends_the_message_that_is_open_
         with anyio.fail_after(10):
             await store.holding.wait()
         active.interrupt()
-    page = await store.read(StreamId(life.id), after=0, limit=1_000)
+    page = await store.read(StreamId(driven.id), after=0, limit=1_000)
     log = check_idle_log([msgspec.json.decode(stored.json()) for stored in page.events])
     ends = [message["finish_reason"] for message in log.messages]
     assert ends == ["end_turn", "steered", "end_turn", "interrupted"]

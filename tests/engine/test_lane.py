@@ -13,8 +13,8 @@ from tenuto.core.session import Control, Fence
 from tenuto.core.value import RunId, SessionId
 from tenuto.engine.engine import Switchboard
 from tenuto.storage.memory import MemoryStore
-from tests.conformance.life import Life
-from tests.engine.stage import Stage
+from tests.conformance.driven import DrivenSession
+from tests.engine.harness import EngineHarness
 
 pytestmark = pytest.mark.anyio
 LIMIT_SECONDS = 10.0
@@ -53,77 +53,79 @@ class RacyStore(MemoryStore):
 
 
 @pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
+async def harness() -> AsyncIterator[EngineHarness]:
     switchboard = Switchboard()
-    stage = Stage(RacyStore(switchboard), switchboard)
-    yield stage
-    await stage.coordinator.drain(0)
-    await stage.coordinator.stop(1.0)
+    harness = EngineHarness(RacyStore(switchboard), switchboard)
+    yield harness
+    await harness.coordinator.drain(0)
+    await harness.coordinator.stop(1.0)
 
 
-def racy(stage: Stage) -> RacyStore:
-    assert isinstance(stage.store, RacyStore)
-    return stage.store
+def racy(harness: EngineHarness) -> RacyStore:
+    assert isinstance(harness.store, RacyStore)
+    return harness.store
 
 
-async def status(life: Life, run_id: RunId) -> RunStatus:
-    return (await life.store.run(run_id)).status
+async def status(driven: DrivenSession, run_id: RunId) -> RunStatus:
+    return (await driven.store.run(run_id)).status
 
 
-async def ended(stage: Stage, run_id: RunId) -> RunStatus:
+async def ended(harness: EngineHarness, run_id: RunId) -> RunStatus:
     async with asyncio.timeout(LIMIT_SECONDS):
-        return (await stage.endings.of(run_id, seconds=LIMIT_SECONDS)).status
+        return (await harness.endings.of(run_id, seconds=LIMIT_SECONDS)).status
 
 
-async def test_a_prompt_that_comes_while_the_lane_finds_nothing_is_started(stage: Stage) -> None:
-    life = await stage.session()
-    stage.worker.may_end.set()
+async def test_a_prompt_that_comes_while_the_lane_finds_nothing_is_started(
+    harness: EngineHarness,
+) -> None:
+    driven = await harness.session()
+    harness.worker.may_end.set()
     prompts: list[Run] = []
 
     async def prompt() -> None:
-        prompts.append(await life.accept("one"))
+        prompts.append(await driven.accept("one"))
 
     # A look at an idle session: nothing is there to start, and then there is.
-    racy(stage).after_commit = prompt
-    stage.coordinator.changed(life.id)
-    await stage.coordinator.until_gone(life.id)
-    assert await ended(stage, prompts[0].id) == "completed"
+    racy(harness).after_commit = prompt
+    harness.coordinator.changed(driven.id)
+    await harness.coordinator.until_gone(driven.id)
+    assert await ended(harness, prompts[0].id) == "completed"
 
 
-async def test_a_cancel_right_after_the_start_is_seen(stage: Stage) -> None:
+async def test_a_cancel_right_after_the_start_is_seen(harness: EngineHarness) -> None:
     """It is committed before the lane knows that it has a run to stop."""
-    life = await stage.session()
-    store = racy(stage)
+    driven = await harness.session()
+    store = racy(harness)
 
     async def when_it_has_started() -> None:
-        store.after_commit = life.cancel
+        store.after_commit = driven.cancel
 
     store.after_commit = when_it_has_started
-    run = await life.accept("one")
-    assert await ended(stage, run.id) == "cancelled"
+    run = await driven.accept("one")
+    assert await ended(harness, run.id) == "cancelled"
 
 
-async def test_a_cancel_while_the_lane_is_looking_is_seen(stage: Stage) -> None:
-    life = await stage.session()
-    run = await life.accept("one")
+async def test_a_cancel_while_the_lane_is_looking_is_seen(harness: EngineHarness) -> None:
+    driven = await harness.session()
+    run = await driven.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
-        await stage.worker.began.wait()
-    racy(stage).after_look = life.cancel
-    stage.coordinator.changed(life.id)
-    assert await ended(stage, run.id) == "cancelled"
+        await harness.worker.began.wait()
+    racy(harness).after_look = driven.cancel
+    harness.coordinator.changed(driven.id)
+    assert await ended(harness, run.id) == "cancelled"
 
 
-async def test_what_is_not_yet_stored_when_the_cancel_comes_is_kept(stage: Stage) -> None:
-    life = await stage.session()
-    store = racy(stage)
+async def test_what_is_not_yet_stored_when_the_cancel_comes_is_kept(harness: EngineHarness) -> None:
+    driven = await harness.session()
+    store = racy(harness)
     store.held = asyncio.Event()
-    run = await life.accept("one")
+    run = await driven.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
-        await stage.worker.began.wait()
-    await life.cancel()
+        await harness.worker.began.wait()
+    await driven.cancel()
     for _ in range(20):
         await asyncio.sleep(0)
     store.held.set()
-    assert await ended(stage, run.id) == "cancelled"
-    answer = (await life.store.snapshot(life.id)).messages[-1]
+    assert await ended(harness, run.id) == "cancelled"
+    answer = (await driven.store.snapshot(driven.id)).messages[-1]
     assert [part.text for part in answer.parts if isinstance(part, TextPart)] == ["Hello"]

@@ -14,14 +14,14 @@ from tenuto.engine.engine import Switchboard
 from tenuto.engine.recorder import Recorder
 from tenuto.engine.tailer import Batch, Tailer
 from tenuto.storage.memory import MemoryStore
-from tests.conformance.life import Life, make_workspace, whole_log
+from tests.conformance.driven import DrivenSession, make_workspace, whole_log
 
 pytestmark = pytest.mark.anyio
 PART = TextPart(id=PartId("prt_one"))
 LIMIT_SECONDS = 10.0
 
 
-class Desk:
+class RecorderAndTailer:
     """A store, someone who records into it, and someone who follows."""
 
     def __init__(self) -> None:
@@ -30,40 +30,40 @@ class Desk:
         self.tailer = Tailer(self.store, Bell(), lambda stored: b"%d " % stored.seq)
         switchboard.on_committed.append(self.tailer.committed)
 
-    async def begin(self) -> Life:
+    async def begin(self) -> DrivenSession:
         await make_workspace(self.store)
-        life = await Life.begin(self.store)
-        await life.accept("one")
-        await life.start()
-        return life
+        driven = await DrivenSession.begin(self.store)
+        await driven.accept("one")
+        await driven.start()
+        return driven
 
-    async def recorder(self, life: Life) -> Recorder:
-        message = await self.store.open_message(life.id)
+    async def recorder(self, driven: DrivenSession) -> Recorder:
+        message = await self.store.open_message(driven.id)
         return Recorder(
-            self.store, SystemClock(), session_id=life.id, fence=life.fence, message=message
+            self.store, SystemClock(), session_id=driven.id, fence=driven.fence, message=message
         )
 
-    def follow(self, life: Life, *, after: int) -> AsyncIterator[Batch]:
-        stream = StreamId(life.id)
+    def follow(self, driven: DrivenSession, *, after: int) -> AsyncIterator[Batch]:
+        stream = StreamId(driven.id)
         return self.tailer.follow(stream, after=after, snapshot=None, last=lambda _: False)
 
 
-async def deltas(life: Life) -> list[tuple[int, str]]:
-    log = await whole_log(life.store, life.id)
+async def deltas(driven: DrivenSession) -> list[tuple[int, str]]:
+    log = await whole_log(driven.store, driven.id)
     return [(event.offset, event.text) for event in log if isinstance(event, PartDelta)]
 
 
 async def test_an_offset_counts_characters_and_what_comes_together_is_kept_whole() -> None:
-    desk = Desk()
-    life = await desk.begin()
-    recorder = await desk.recorder(life)
+    parts = RecorderAndTailer()
+    driven = await parts.begin()
+    recorder = await parts.recorder(driven)
     recorder.start(PART)
     recorder.grow(PART.id, "one 🌊 ")
     recorder.grow(PART.id, "two 🌊 ")
     await recorder.flush()
     recorder.grow(PART.id, "three")
     await recorder.flush()
-    assert await deltas(life) == [(0, "one 🌊 two 🌊 "), (12, "three")]
+    assert await deltas(driven) == [(0, "one 🌊 two 🌊 "), (12, "three")]
 
 
 async def seqs(batches: AsyncIterator[Batch], up_to: int) -> list[int]:
@@ -77,15 +77,15 @@ async def seqs(batches: AsyncIterator[Batch], up_to: int) -> list[int]:
 
 
 async def test_a_viewer_gets_each_event_once_whether_recent_old_or_new() -> None:
-    desk = Desk()
-    life = await desk.begin()
-    head = await life.say("a", "b")
-    early = desk.follow(life, after=0)
+    parts = RecorderAndTailer()
+    driven = await parts.begin()
+    head = await driven.say("a", "b")
+    early = parts.follow(driven, after=0)
     assert await seqs(early, head) == list(range(1, head + 1))
     # From here on the newest are shared: one who comes later finds a part of them there.
-    newest = await life.go_on_saying("c", "d", "e")
+    newest = await driven.go_on_saying("c", "d", "e")
     assert await seqs(early, newest) == [head + 1, head + 2, head + 3]
-    between = desk.follow(life, after=head + 1)
+    between = parts.follow(driven, after=head + 1)
     assert await seqs(between, newest) == [head + 2, head + 3]
-    old = desk.follow(life, after=2)
+    old = parts.follow(driven, after=2)
     assert await seqs(old, newest) == list(range(3, newest + 1))

@@ -65,7 +65,7 @@ class Rule(StrEnum):
     DELETED_IDLE = "what is deleted has ended"
 
 
-class Broken(AssertionError):
+class RuleBroken(AssertionError):
     """A log that breaks a rule."""
 
     def __init__(self, rule: Rule, *seen: object) -> None:
@@ -78,4 +78,4 @@ Report = Callable[..., None]
 
 
 def refuse(rule: Rule, *seen: object) -> NoReturn:
-    raise Broken(rule, *seen)
+    raise RuleBroken(rule, *seen)

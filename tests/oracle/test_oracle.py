@@ -7,7 +7,7 @@ import pytest
 
 from tests.oracle.broken import BROKEN, Break
 from tests.oracle.fold import Fold, fold
-from tests.oracle.rule import Broken, Rule
+from tests.oracle.rule import Rule, RuleBroken
 from tests.oracle.sample import SESSION, SampleLog
 from tests.oracle.session_log import SessionLog, check_idle_log, check_log
 
@@ -71,7 +71,7 @@ def test_a_good_log_is_accepted_from_its_first_event_to_its_last(tell: Tell) -> 
 def test_a_log_that_breaks_a_rule_is_refused_by_it(rule: Rule, spoil: Break) -> None:
     sample = SampleLog()
     spoil(sample)
-    with pytest.raises(Broken) as refused:
+    with pytest.raises(RuleBroken) as refused:
         check_log(sample.log)
     assert refused.value.rule is rule
 

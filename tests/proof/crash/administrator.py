@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from tests.proof.crash.company import Company
+from tests.proof.crash.people import People
 
 HOUSE_KEY = "key-of-the-house"
 GUEST_KEY = "key-of-the-guest"
@@ -15,10 +15,10 @@ LOOK_SECONDS = 0.01
 
 
 class Administrator:
-    def __init__(self, company: Company) -> None:
-        self._company = company
-        self._caller = company.caller
-        self._address = {"kind": "openai", "base_url": company.caller.lives.model_url}
+    def __init__(self, people: People) -> None:
+        self._people = people
+        self._caller = people.caller
+        self._address = {"kind": "openai", "base_url": people.caller.server.model_url}
 
     async def play(self) -> None:
         async with anyio.create_task_group() as group:
@@ -37,18 +37,18 @@ class Administrator:
         await self._set({"default_model": "house/test-model", "titles": True})
         await self._set({"permission_default": "ask", "permissions": {"todo": None}})
         await self._caller.ask("POST", "/api/models/refresh")
-        talk = await self._company.talk(title="House")
+        talk = await self._people.talk(title="House")
         await talk.settled(await talk.prompt("house one: say"))
 
     async def _have_a_guest(self) -> None:
         """A provider that is removed in the middle of an answer of its own."""
         await self._caller.ask("PUT", "/api/providers/guest", {**self._address, "key": GUEST_KEY})
-        talk = await self._company.talk(title="Guest", model="guest/test-model")
+        talk = await self._people.talk(title="Guest", model="guest/test-model")
         run = await talk.prompt("guest one: gate")
         await talk.speaks(run)
-        await self._company.halfway()
+        await self._people.halfway()
         await self._caller.ask("DELETE", "/api/providers/guest")
-        self._company.gates.open("guest one")
+        self._people.gates.open("guest one")
         await talk.settled(run)
 
     async def _set(self, wish: dict[str, object]) -> None:
@@ -56,7 +56,7 @@ class Administrator:
 
     async def _look_at_the_file(self) -> None:
         """Whoever looks, at any moment, finds it whole, and its owner's only."""
-        folder = self._company.folder / "data"
+        folder = self._people.folder / "data"
         while True:
             for path in folder.glob("*settings.json*"):
                 # A draft may be gone again.

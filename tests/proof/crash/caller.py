@@ -8,8 +8,8 @@ from uuid import uuid4
 import aiohttp
 import anyio
 
-from tests.proof.crash.lives import Lives
-from tests.proof.crash.record import Answer, Json, Record
+from tests.proof.crash.record import ClientRecord, Json, ToldAnswer
+from tests.proof.crash.server import CrashingServer
 
 LOST = (aiohttp.ClientError, OSError, TimeoutError)
 SETBACKS = {404, 409}
@@ -17,12 +17,14 @@ SETBACKS = {404, 409}
 
 
 class Caller:
-    def __init__(self, lives: Lives, record: Record, http: aiohttp.ClientSession) -> None:
-        self.lives = lives
+    def __init__(
+        self, server: CrashingServer, record: ClientRecord, http: aiohttp.ClientSession
+    ) -> None:
+        self.server = server
         self.record = record
         self._http = http
 
-    async def ask(self, method: str, path: str, body: Any = None, *, key: str = "") -> Answer:
+    async def ask(self, method: str, path: str, body: Any = None, *, key: str = "") -> ToldAnswer:
         """The answer, however many servers it takes."""
         while True:
             answer = await self.ask_once(method, path, body, key=key)
@@ -40,12 +42,12 @@ class Caller:
 
     async def ask_once(
         self, method: str, path: str, body: Any = None, *, key: str = ""
-    ) -> Answer | None:
+    ) -> ToldAnswer | None:
         """The answer; None if the server died before it was whole."""
-        await self.lives.up()
-        deaths = self.lives.deaths
+        await self.server.up()
+        deaths = self.server.deaths
         headers = {"Idempotency-Key": key} if key else {}
-        url = self.lives.url + path
+        url = self.server.url + path
         form = body if isinstance(body, aiohttp.FormData) else None
         try:
             async with self._http.request(
@@ -58,7 +60,7 @@ class Caller:
             return None
         found = json.loads(text) if text else None
         sent = None if form else body
-        answer = Answer(
+        answer = ToldAnswer(
             method=method, path=path, key=key or None, sent=sent, status=status, body=found
         )
         self.record.answers.append(answer)
@@ -71,13 +73,13 @@ class Caller:
         self, method: str, path: str, body: Any = None, *, key: str = "", after: int | None = None
     ) -> AsyncGenerator[Json, None]:
         """The events of one connection, recorded as they come; ends when it breaks."""
-        await self.lives.up()
+        await self.server.up()
         headers = {"Accept": "text/event-stream"}
         if key:
             headers["Idempotency-Key"] = key
         if after is not None:
             headers["Last-Event-ID"] = str(after)
-        url = self.lives.url + path
+        url = self.server.url + path
         try:
             async with self._http.request(method, url, json=body, headers=headers) as response:
                 if response.status != 200:

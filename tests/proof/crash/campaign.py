@@ -10,8 +10,8 @@ from pathlib import Path
 import anyio
 
 from tests.proof.crash.cycle import run_cycle
-from tests.proof.crash.lives import Hatchery
-from tests.proof.crash.stage import Target
+from tests.proof.crash.phase import Target
+from tests.proof.crash.server import ServerProcesses
 
 AT_ONCE = int(os.environ.get("CRASH_AT_ONCE", "3"))
 TRIES = 3
@@ -31,7 +31,9 @@ class Report:
         return f"{self.reached} of {total} points, {self.kills} kills, {self.seconds:.0f} s"
 
 
-async def run_campaign(hatchery: Hatchery, folder: Path, targets: Sequence[Target]) -> Report:
+async def run_campaign(
+    processes: ServerProcesses, folder: Path, targets: Sequence[Target]
+) -> Report:
     """Die at each of these; the report says what was wrong afterwards."""
     report = Report()
     started = time.monotonic()
@@ -40,7 +42,7 @@ async def run_campaign(hatchery: Hatchery, folder: Path, targets: Sequence[Targe
     async def work() -> None:
         while waiting:
             number, target = waiting.pop(0)
-            await _try(hatchery, folder / f"cycle-{number}", target, report)
+            await _try(processes, folder / f"cycle-{number}", target, report)
             done = len(targets) - len(waiting)
             if done % 25 == 0:
                 _say(f"{done} of {len(targets)}, {report.kills} kills")
@@ -52,10 +54,10 @@ async def run_campaign(hatchery: Hatchery, folder: Path, targets: Sequence[Targe
     return report
 
 
-async def _try(hatchery: Hatchery, folder: Path, target: Target, report: Report) -> None:
+async def _try(processes: ServerProcesses, folder: Path, target: Target, report: Report) -> None:
     for n in range(TRIES):
         place = folder / f"try-{n}"
-        outcome = await run_cycle(hatchery, place, target)
+        outcome = await run_cycle(processes, place, target)
         report.kills += outcome.kills
         if outcome.wrong is not None:
             report.wrong.append(f"{target} ({place}): {outcome.wrong}")

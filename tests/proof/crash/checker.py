@@ -15,9 +15,9 @@ import psutil  # type: ignore[import-untyped]
 from tests.oracle.ending import ENDINGS
 from tests.oracle.fold import Fold, fold
 from tests.proof.crash.comparisons_check import check_comparisons
-from tests.proof.crash.lives import TOKEN, Lives
 from tests.proof.crash.pooled import PooledApi
-from tests.proof.crash.record import Answer, Json, Record
+from tests.proof.crash.record import ClientRecord, Json, ToldAnswer
+from tests.proof.crash.server import TOKEN, CrashingServer
 from tests.proof.crash.settings_check import check_settings
 from tests.proof.crash.tools_check import check_tools
 from tests.support.log import assert_settled
@@ -39,11 +39,15 @@ HEARD = LEFT | {("completed", "end_turn")}
 
 class Checker:
     def __init__(
-        self, lives: Lives, record: Record, model: ModelServer, http: aiohttp.ClientSession
+        self,
+        server: CrashingServer,
+        record: ClientRecord,
+        model: ModelServer,
+        http: aiohttp.ClientSession,
     ) -> None:
-        self._api = PooledApi(lives.url, TOKEN, http)
-        self._lives = lives
-        self._folder = lives.folder
+        self._api = PooledApi(server.url, TOKEN, http)
+        self._server = server
+        self._folder = server.folder
         self._record = record
         self._model = model
         self._logs: dict[str, list[Json]] = {}
@@ -147,8 +151,8 @@ class Checker:
                     assert not self._came_late(ended), run
 
     def _came_late(self, ended: datetime) -> bool:
-        """Whether the life in which this happened had been ready for long."""
-        ready = [span for span in self._lives.spans if span.born <= ended][-1].ready
+        """Whether the process in which this happened had been ready for long."""
+        ready = [span for span in self._server.spans if span.born <= ended][-1].ready
         return ready is not None and ended - ready > RECOVERY
 
     def _check_cancels(self) -> None:
@@ -236,14 +240,14 @@ class Checker:
         return not any(p.info["cwd"] in folders for p in psutil.process_iter(["cwd"]))
 
 
-def _run_of(answer: Answer) -> Json | None:
+def _run_of(answer: ToldAnswer) -> Json | None:
     """The run in an answer; None if it holds none."""
     body = answer.body if answer.good and isinstance(answer.body, dict) else {}
     found = body.get("run", body)
     return found if "accept_number" in found else None
 
 
-def _accepted_by(answer: Answer) -> list[Json]:
+def _accepted_by(answer: ToldAnswer) -> list[Json]:
     """The runs that this answer says were accepted."""
     if answer.status != 202:
         return []
@@ -251,7 +255,7 @@ def _accepted_by(answer: Answer) -> list[Json]:
     return runs
 
 
-def _owner_of(answer: Answer) -> str | None:
+def _owner_of(answer: ToldAnswer) -> str | None:
     """The session or comparison that was asked."""
     owned = answer.path.startswith(("/api/sessions/", "/api/comparisons/"))
     return answer.path.split("/")[3] if owned else None

@@ -1,10 +1,10 @@
 """What must be true of comparisons, however often the server died."""
 
-from tests.proof.crash.record import Record
+from tests.proof.crash.record import ClientRecord
 from tests.support.raw import RawApi
 
 
-async def check_comparisons(api: RawApi, record: Record) -> None:
+async def check_comparisons(api: RawApi, record: ClientRecord) -> None:
     """An answered vote stays, and a vote shows every pane's model or none; kept is kept."""
     found = (await api.get("/api/comparisons"))["comparisons"]
     for comparison in found:

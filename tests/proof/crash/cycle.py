@@ -1,4 +1,4 @@
-"""One cycle: the scenario, a death at one point, new lives, and the check."""
+"""One cycle: the scenario, a death at one point, a new process, and the check."""
 
 import shutil
 import time
@@ -11,15 +11,15 @@ import anyio
 
 from tests.proof.crash.caller import Caller
 from tests.proof.crash.checker import Checker, until
-from tests.proof.crash.company import Company, Halfway
-from tests.proof.crash.lives import TOKEN, Hatchery, Lives
-from tests.proof.crash.model import Gates, Oracle
+from tests.proof.crash.model import Gates, ScriptedModel
+from tests.proof.crash.people import Halfway, People
+from tests.proof.crash.phase import Phase, Target
 from tests.proof.crash.points import read_census
-from tests.proof.crash.record import Record
+from tests.proof.crash.record import ClientRecord
 from tests.proof.crash.scenario import PEOPLE, Scenario
+from tests.proof.crash.server import TOKEN, CrashingServer, ServerProcesses
 from tests.proof.crash.server_process import Order
-from tests.proof.crash.stage import Stage, Target
-from tests.proof.crash.tidy import Album
+from tests.proof.crash.tidying import Snapshots
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 
@@ -35,75 +35,75 @@ class Outcome:
     """What the checker found; None: the contract holds."""
 
 
-async def run_cycle(hatchery: Hatchery, folder: Path, target: Target) -> Outcome:
+async def run_cycle(processes: ServerProcesses, folder: Path, target: Target) -> Outcome:
     """Kill there, start again, go on, and check."""
     armed = Order(point=target.point, passing=target.passing)
-    outcome = await _play(hatchery, folder, target.stage, armed)
+    outcome = await _play(processes, folder, target.phase, armed)
     if outcome.wrong is None:
         shutil.rmtree(folder)
     return outcome
 
 
-async def take_census(hatchery: Hatchery, folder: Path, stage: Stage) -> Counter[str]:
-    """How often each point is passed in this stage if nothing kills it there."""
+async def take_census(processes: ServerProcesses, folder: Path, phase: Phase) -> Counter[str]:
+    """How often each point is passed in this phase if nothing kills it there."""
     path = folder / "census"
-    outcome = await _play(hatchery, folder, stage, Order(census=str(path)))
+    outcome = await _play(processes, folder, phase, Order(census=str(path)))
     if outcome.wrong is not None:
-        raise AssertionError(f"wrong without a kill while {stage}: {outcome.wrong}")
+        raise AssertionError(f"wrong without a kill while {phase}: {outcome.wrong}")
     found = read_census(path)
     shutil.rmtree(folder)
     return found
 
 
-async def _play(hatchery: Hatchery, folder: Path, stage: Stage, last: Order) -> Outcome:
+async def _play(processes: ServerProcesses, folder: Path, phase: Phase, last: Order) -> Outcome:
     """Play it in this folder; what is there afterwards is left for whoever wants to look."""
     await anyio.Path(folder).mkdir(parents=True)
     started = time.monotonic()
     wrong: str | None = None
     async with ModelServer() as model:
-        orders = stage.orders(last)
-        async with Lives(hatchery, folder, model_url=model.url, orders=orders) as lives:
+        orders = phase.orders(last)
+        async with CrashingServer(processes, folder, model_url=model.url, orders=orders) as server:
             try:
                 with anyio.fail_after(CYCLE_SECONDS):
-                    await _act(lives, model, stage)
+                    await _act(server, model, phase)
             except Exception as error:  # noqa: BLE001 (whatever it is, it is the report)
-                wrong = lives.trouble or f"{_told(error)} (in life {lives.deaths + 1})"
-            reached = lives.crashes > 0
+                wrong = server.trouble or f"{_told(error)} (in process {server.deaths + 1})"
+            reached = server.crashes > 0
             # Before the server is cleared away: that death is followed by no check.
-            kills = lives.deaths
+            kills = server.deaths
     seconds = time.monotonic() - started
     return Outcome(reached=reached, kills=kills, seconds=seconds, wrong=wrong)
 
 
-async def _act(lives: Lives, model: ModelServer, stage: Stage) -> None:
-    record, gates = Record(), Gates()
-    model.script(Oracle(gates, lives.folder / "ledger"))
+async def _act(server: CrashingServer, model: ModelServer, phase: Phase) -> None:
+    record, gates = ClientRecord(), Gates()
+    model.script(ScriptedModel(gates, server.folder / "ledger"))
     async with aiohttp.ClientSession(
         headers={"Authorization": f"Bearer {TOKEN}"},
         connector=aiohttp.TCPConnector(limit=0),
         read_bufsize=1 << 22,
     ) as http:
-        dying = lives.kill if stage is Stage.RECOVERING else None
+        dying = server.kill if phase is Phase.RECOVERING else None
         halfway = Halfway(PEOPLE, then=dying)
-        company = Company(Caller(lives, record, http), gates, lives.folder, halfway)
-        async with company.watching():
-            await Scenario(company).play()
-            await until(company.is_calm, "something is still queued or running")
-            if stage is not Stage.TIDYING:
+        people = People(Caller(server, record, http), gates, server.folder, halfway)
+        async with people.watching():
+            await Scenario(people).play()
+            await until(people.is_calm, "something is still queued or running")
+            if phase is not Phase.TIDYING:
                 # One more crash, in the calm: it must change nothing of what anyone has seen.
-                await lives.kill_and_wait()
-                await Checker(lives, record, model, http).check()
-    if stage is Stage.TIDYING:
-        await _tidy(lives, Album(RawApi(lives.url, TOKEN)))
+                await server.kill_and_wait()
+                await Checker(server, record, model, http).check()
+    if phase is Phase.TIDYING:
+        await _tidy(server, Snapshots(RawApi(server.url, TOKEN)))
 
 
-async def _tidy(lives: Lives, album: Album) -> None:
-    await album.take()
-    await lives.kill_and_wait()
-    await until(album.is_tidy, "there are still deltas to fold")
+async def _tidy(server: CrashingServer, snapshots: Snapshots) -> None:
+    await snapshots.take()
+    await server.kill_and_wait()
+    await until(snapshots.is_tidy, "there are still deltas to fold")
     # Whoever was to die and did not is not to die while we look.
-    await lives.kill_and_wait()
-    await album.compare()
+    await server.kill_and_wait()
+    await snapshots.compare()
 
 
 def _told(error: BaseException) -> str:

@@ -30,7 +30,7 @@ class Gates:
             await self._gates[name].wait()
 
 
-class Oracle:
+class ScriptedModel:
     """Answers a prompt `NAME: verb …` by its verb, and each result of a tool by the next step."""
 
     def __init__(self, gates: Gates, ledger: Path) -> None:

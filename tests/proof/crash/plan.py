@@ -9,8 +9,8 @@ import anyio
 from tenuto.api import routes
 from tenuto.ports.points import Step
 from tests.proof.crash.cycle import take_census
-from tests.proof.crash.lives import Hatchery
-from tests.proof.crash.stage import Stage, Target
+from tests.proof.crash.phase import Phase, Target
+from tests.proof.crash.server import ServerProcesses
 
 FEW = 4
 """A point that is passed no more often than this is died at each time."""
@@ -20,38 +20,38 @@ SHARES = (0.25, 0.5, 1.0)
 ANSWERS = (Step.ANSWERING, Step.ANSWER_BEGUN, Step.ANSWERED)
 
 
-async def make_plan(hatchery: Hatchery, folder: Path, *, censuses: int) -> list[Target]:
-    """Every point of every stage. Raises AssertionError if there is one that is never reached."""
+async def make_plan(processes: ServerProcesses, folder: Path, *, censuses: int) -> list[Target]:
+    """Every point of every phase. Raises AssertionError if there is one that is never reached."""
     targets: list[Target] = []
     names: set[str] = set()
-    for stage in Stage:
-        counts = await _count(hatchery, folder, stage, censuses)
+    for phase in Phase:
+        counts = await _count(processes, folder, phase, censuses)
         names |= set().union(*counts)
-        targets += _targets(stage, counts)
+        targets += _targets(phase, counts)
     missing = _never_reached(names)
     assert not missing, f"points that are never reached: {missing}"
     return targets
 
 
 async def _count(
-    hatchery: Hatchery, folder: Path, stage: Stage, censuses: int
+    processes: ServerProcesses, folder: Path, phase: Phase, censuses: int
 ) -> list[Counter[str]]:
     """So many censuses, all at once: servers do not die alone either."""
     counts: list[Counter[str]] = []
 
     async def count(place: Path) -> None:
-        counts.append(await take_census(hatchery, place, stage))
+        counts.append(await take_census(processes, place, phase))
 
     async with anyio.create_task_group() as group:
         for n in range(censuses):
-            group.start_soon(count, folder / f"census-{stage}-{n}")
+            group.start_soon(count, folder / f"census-{phase}-{n}")
     return counts
 
 
-def _targets(stage: Stage, counts: Sequence[Counter[str]]) -> list[Target]:
+def _targets(phase: Phase, counts: Sequence[Counter[str]]) -> list[Target]:
     everywhere = set(counts[0]).intersection(*counts)
     return [
-        Target(stage=stage, point=point, passing=passing)
+        Target(phase=phase, point=point, passing=passing)
         for point in sorted(everywhere)
         for passing in passings(min(count[point] for count in counts))
     ]

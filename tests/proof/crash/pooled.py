@@ -4,7 +4,7 @@ from typing import Any
 
 import aiohttp
 
-from tests.support.raw import Answer, RawApi, answer_of
+from tests.support.raw import RawAnswer, RawApi, answer_of
 
 
 class PooledApi(RawApi):
@@ -20,7 +20,7 @@ class PooledApi(RawApi):
         body: Any = None,
         *,
         headers: dict[str, str] | None = None,
-    ) -> Answer:
+    ) -> RawAnswer:
         async with self._http.request(
             method, self.url + path, json=body, headers=headers
         ) as response:

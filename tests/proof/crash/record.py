@@ -8,7 +8,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ToldAnswer:
     """A request that was answered."""
 
     method: str
@@ -24,8 +24,8 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Record:
-    answers: list[Answer] = field(default_factory=list)
+class ClientRecord:
+    answers: list[ToldAnswer] = field(default_factory=list)
     seen: dict[str, dict[int, Json]] = field(default_factory=dict)
     """Every event that a client saw, by log and seq."""
     whole_after: dict[str, int] = field(default_factory=dict)
@@ -44,6 +44,6 @@ class Record:
         if before != event:
             self.complaints.append(f"{log} was {before} and is now {event}")
 
-    def good(self, method: str, part: str) -> list[Answer]:
+    def good(self, method: str, part: str) -> list[ToldAnswer]:
         """Good answers to requests of this method whose path has this in it."""
         return [a for a in self.answers if a.good and a.method == method and part in a.path]

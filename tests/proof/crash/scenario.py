@@ -9,9 +9,9 @@ import aiohttp
 import anyio
 
 from tests.proof.crash.administrator import Administrator
-from tests.proof.crash.company import Company, Halfway
 from tests.proof.crash.comparing import Comparer
 from tests.proof.crash.listening import listen
+from tests.proof.crash.people import Halfway, People
 from tests.proof.crash.record import Json
 from tests.proof.crash.talk import Talk, answered, is_over, pending
 
@@ -19,14 +19,14 @@ PEOPLE = 12
 
 
 class Scenario:
-    def __init__(self, company: Company) -> None:
-        self._company = company
-        self._caller = company.caller
-        self._gates = company.gates
+    def __init__(self, people: People) -> None:
+        self._people = people
+        self._caller = people.caller
+        self._gates = people.gates
 
     async def play(self) -> None:
         """Everyone at once, to the end of what each has to do."""
-        comparer = Comparer(self._company)
+        comparer = Comparer(self._people)
         actors = (
             self.talker,
             self.worker,
@@ -39,20 +39,20 @@ class Scenario:
             comparer.judge,
             comparer.forget,
             comparer.attach,
-            Administrator(self._company).play,
+            Administrator(self._people).play,
         )
         assert len(actors) == PEOPLE
-        self._company.follow("/api/workspaces/default", "default")
+        self._people.follow("/api/workspaces/default", "default")
         async with anyio.create_task_group() as group:
             for actor in actors:
                 group.start_soon(actor)
 
     async def talker(self) -> None:
         """Streams, a queue, undo, retry, edit, compaction, a title made by the model."""
-        talk = await self._company.talk()
+        talk = await self._people.talk()
         first = await talk.prompt("talk one: say")
         await talk.settled(first)
-        await self._company.halfway()
+        await self._people.halfway()
         second = await talk.prompt("talk two: say", mode="chat")
         third = await talk.prompt("talk three: fail", mode="chat")
         await talk.settled(second, third)
@@ -67,11 +67,11 @@ class Scenario:
 
     async def worker(self) -> None:
         """Tools that ask: allowed once, denied, allowed for the session."""
-        talk = await self._company.talk(title="Work")
+        talk = await self._people.talk(title="Work")
         words = iter(["allow_once", "deny", "allow_session", "allow_session"])
         one = await talk.prompt("work one: tools")
         await talk.asks(one)
-        await self._company.halfway()
+        await self._people.halfway()
         await self._approve(talk, one, words)
         await self._approve(talk, await talk.prompt("work two: tools"), words)
         await self._approve(talk, await talk.prompt("work three: tools"), words)
@@ -90,11 +90,11 @@ class Scenario:
 
     async def stopper(self) -> None:
         """Cancels: with a queue, of one run, of a tool's tree, of a question, and what follows."""
-        talk = await self._company.talk(title="Stop")
+        talk = await self._people.talk(title="Stop")
         one = await talk.prompt("stop one: endless")
         two = await talk.prompt("stop two: say")
         await talk.speaks(one)
-        await self._company.halfway()
+        await self._people.halfway()
         await talk.cancel()
         await talk.settled(one, two)
         await talk.cancel()
@@ -118,11 +118,11 @@ class Scenario:
     async def interrupter(self) -> None:
         """One prompt takes another's place, whose ending the store refuses as it is; one joins
         another at its next step."""
-        talk = await self._company.talk(title="Interrupt")
+        talk = await self._people.talk(title="Interrupt")
         old = await talk.prompt("odd break in one: endless")
         waiting = await talk.prompt("break in two: say")
         await talk.speaks(old)
-        await self._company.halfway()
+        await self._people.halfway()
         new = await talk.prompt("break in three: say", when_busy="interrupt")
         await talk.settled(old, waiting, new)
         steered = await talk.prompt("break in four: gate")
@@ -133,7 +133,7 @@ class Scenario:
 
     async def queuer(self) -> None:
         """Changes what waits: its order, its words, its way; takes one back."""
-        talk = await self._company.talk(title="Queue")
+        talk = await self._people.talk(title="Queue")
         busy = await talk.prompt("line zero: gate")
         waiting = [await talk.prompt(f"line {n}: say") for n in ("one", "two", "three")]
         first, second, third = (f"/api/runs/{run['id']}" if run else "" for run in waiting)
@@ -142,14 +142,14 @@ class Scenario:
         await self._caller.ask("DELETE", first)
         await self._caller.ask("PATCH", third, {"when_busy": "steer"})
         await self._caller.ask("PATCH", talk.path, {"title": "A better name", "draft": "and th"})
-        await self._company.halfway()
+        await self._people.halfway()
         self._gates.open("line zero")
         await talk.settled(busy, *waiting)
 
     async def listener(self) -> None:
         """Runs that live as long as someone listens."""
-        talk = await self._company.talk(title="Listen")
-        await self._listen(talk, "listen one: endless", frames=8, until=self._company.halfway)
+        talk = await self._people.talk(title="Listen")
+        await self._listen(talk, "listen one: endless", frames=8, until=self._people.halfway)
         await self._listen(talk, "listen two: say", frames=1_000)
         busy = await talk.prompt("listen three: gate")
         await self._listen(talk, "listen four: say", frames=1)
@@ -165,7 +165,7 @@ class Scenario:
 
     async def historian(self) -> None:
         """A file, a fork, names, and a deletion in the middle of a run."""
-        talk = await self._company.talk(title="History")
+        talk = await self._people.talk(title="History")
         file = await self._upload()
         parts: list[Json] = [{"type": "text", "text": "tell one: say"}]
         if file is not None:
@@ -173,14 +173,14 @@ class Scenario:
         await talk.settled(await self._caller.create(f"{talk.path}/runs", {"input": parts}))
         made = await self._caller.create(f"{talk.path}/fork", {})
         if made is not None:
-            fork = self._company.talk_in(made["id"])
+            fork = self._people.talk_in(made["id"])
             await self._caller.ask("PATCH", fork.path, {"title": "Branch"})
             run = await fork.prompt("tell two: endless")
             queued = await fork.prompt("tell three: say")
-            assert queued or self._caller.lives.deaths
+            assert queued or self._caller.server.deaths
             await fork.speaks(run)
-            await self._company.halfway()
-            await self._company.delete(fork.path, fork.id)
+            await self._people.halfway()
+            await self._people.delete(fork.path, fork.id)
         await talk.settled(await talk.prompt("odd one: say", mode="chat"))
         await self._caller.ask("PATCH", talk.path, {"title": "Told", "pinned": True})
         await talk.settled(await talk.prompt("tell four: say"))
@@ -196,7 +196,7 @@ class Scenario:
 
     async def mover(self) -> None:
         """A workspace with a session in it, renamed and removed with all that is in it."""
-        folder = self._company.folder / "elsewhere"
+        folder = self._people.folder / "elsewhere"
         folder.mkdir(exist_ok=True)
         body = {"name": "Elsewhere", "path": str(folder)}
         made = await self._caller.create("/api/workspaces", body)
@@ -204,7 +204,7 @@ class Scenario:
             return
         path = f"/api/workspaces/{made['id']}"
         await self._caller.ask("PATCH", path, {"name": "Far away"})
-        talk = await self._company.talk(workspace=made["id"], title="Move")
+        talk = await self._people.talk(workspace=made["id"], title="Move")
         await talk.speaks(await talk.prompt("move one: endless"))
-        await self._company.halfway()
-        await self._company.delete(path, made["id"], talk.id)
+        await self._people.halfway()
+        await self._people.delete(path, made["id"], talk.id)

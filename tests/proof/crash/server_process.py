@@ -31,7 +31,7 @@ LOADED_LATE = (
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What one life of a server is to be."""
+    """What one process of a server is to do."""
 
     folder: str = ""
     port: int = 0
@@ -44,7 +44,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def prepare() -> None:
-    """Do what is the same in every life, before the first one."""
+    """Do what is the same in every process, before the first one."""
     checkpointer.PASSIVE_PAGES = PASSIVE_PAGES
     checkpointer.RESTART_PAGES = RESTART_PAGES
     be_odd()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.proof.crash.administrator import GUEST_KEY, HOUSE_KEY
-from tests.proof.crash.record import Json, Record
+from tests.proof.crash.record import ClientRecord, Json
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 
@@ -13,7 +13,9 @@ KEYS = {"house one": HOUSE_KEY, "guest one": GUEST_KEY}
 """Which key the request for which prompt must have carried."""
 
 
-async def check_settings(api: RawApi, record: Record, model: ModelServer, folder: Path) -> None:
+async def check_settings(
+    api: RawApi, record: ClientRecord, model: ModelServer, folder: Path
+) -> None:
     """What was answered is set, what was removed is forgotten, and no key ever came out."""
     now = await api.get("/api/settings")
     wanted, rules = _wishes(record)
@@ -27,7 +29,7 @@ async def check_settings(api: RawApi, record: Record, model: ModelServer, folder
     _check_keys(record, model, folder)
 
 
-def _wishes(record: Record) -> tuple[Json, Json]:
+def _wishes(record: ClientRecord) -> tuple[Json, Json]:
     """The settings that were answered, and the rules for single tools."""
     wanted: Json = {}
     rules: Json = {}
@@ -37,7 +39,7 @@ def _wishes(record: Record) -> tuple[Json, Json]:
     return wanted, {tool: rule for tool, rule in rules.items() if rule is not None}
 
 
-def _providers(record: Record) -> dict[str, Json]:
+def _providers(record: ClientRecord) -> dict[str, Json]:
     """Those that must be there, and what is known of each."""
     found: dict[str, Json] = {}
     for answer in record.answers:
@@ -61,7 +63,7 @@ def _check_file(data: Path, names: set[str]) -> None:
     assert not beside, f"what a crash left is still there, keys and all: {beside}"
 
 
-def _check_keys(record: Record, model: ModelServer, folder: Path) -> None:
+def _check_keys(record: ClientRecord, model: ModelServer, folder: Path) -> None:
     answers = json.dumps([answer.body for answer in record.answers])
     told = answers + (folder / "server.log").read_text(errors="replace")
     assert not [key for key in KEYS.values() if key in told], "a key was told"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.proof.crash.campaign import run_campaign
-from tests.proof.crash.lives import Hatchery
 from tests.proof.crash.plan import make_plan, passings
+from tests.proof.crash.server import ServerProcesses
 from tests.support.seed import seed_of
 
 SAMPLE = 12
@@ -19,10 +19,10 @@ SAMPLE = 12
 @pytest.mark.guarantee("H5", "H17", "C5", "C13")
 @pytest.mark.failure(6, 14, 15, 18, 19, 21, 23, 34, 41, 42)
 async def test_a_server_that_dies_at_any_point_keeps_every_promise(tmp_path: Path) -> None:
-    async with Hatchery() as hatchery:
-        plan = await make_plan(hatchery, tmp_path, censuses=1)
+    async with ServerProcesses() as processes:
+        plan = await make_plan(processes, tmp_path, censuses=1)
         sample = random.Random(seed_of("crash")).sample(plan, SAMPLE)
-        report = await run_campaign(hatchery, tmp_path, sample)
+        report = await run_campaign(processes, tmp_path, sample)
     sys.stdout.write(f"{report}, of {len(plan)}\n")
     assert not report.wrong, report.wrong
     assert not report.unreached, report.unreached

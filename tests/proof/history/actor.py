@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from tests.proof.history.client import Client
+from tests.proof.history.client import HistoryClient
 from tests.proof.history.reader import follow_run
 
 DEEDS = {
@@ -31,7 +31,7 @@ SHELL_ANSWERS = ("allow_once", "allow_session", "deny")
 
 
 @dataclass
-class Scene:
+class SharedSession:
     """A session that several actors share."""
 
     session: str
@@ -42,19 +42,19 @@ class Scene:
 
 
 class Actor:
-    def __init__(self, client: Client, scene: Scene, random: Random) -> None:
+    def __init__(self, client: HistoryClient, shared: SharedSession, random: Random) -> None:
         self._client = client
-        self._scene = scene
+        self._shared = shared
         self._random = random
 
     async def act(self) -> None:
-        while not self._scene.over.is_set():
+        while not self._shared.over.is_set():
             (deed,) = self._random.choices(list(DEEDS), list(DEEDS.values()))
             await self._do(deed)
             await asyncio.sleep(self._random.uniform(0.02, 0.8))
 
     async def _do(self, deed: str) -> None:
-        path = self._scene.path
+        path = self._shared.path
         match deed:
             case "attach":
                 await self._attach()
@@ -88,12 +88,12 @@ class Actor:
     async def _prompt(self, when_busy: str) -> None:
         body = {"input": self._words(), "when_busy": when_busy}
         key = self._client.new_key()
-        reply = await self._client.insist("POST", f"{self._scene.path}/runs", body, key=key)
+        reply = await self._client.insist("POST", f"{self._shared.path}/runs", body, key=key)
         if reply.status == 202:
-            self._scene.runs.append(reply.body["id"])
+            self._shared.runs.append(reply.body["id"])
             if self._random.random() < 0.05:
                 # As after an answer that was lost on its way, only that it was not.
-                await self._client.call("POST", f"{self._scene.path}/runs", body, key=key)
+                await self._client.call("POST", f"{self._shared.path}/runs", body, key=key)
 
     async def _attach(self) -> None:
         """A run that goes with its connection; the client leaves before or after its end."""
@@ -104,7 +104,7 @@ class Actor:
             "when_busy": self._random.choice(["queue", "interrupt"]),
         }
         key = self._client.new_key()
-        async with self._client.prompt(f"{self._scene.path}/runs", body, key=key) as stream:
+        async with self._client.prompt(f"{self._shared.path}/runs", body, key=key) as stream:
             for _ in range(self._random.randrange(0, 12)):
                 try:
                     async with asyncio.timeout(self._random.uniform(0.2, 1.5)):
@@ -114,35 +114,35 @@ class Actor:
                     break
 
     async def _of_a_run(self, method: str, tail: str, body: Any = None) -> None:
-        if not self._scene.runs:
+        if not self._shared.runs:
             return
-        newest = self._scene.runs[-1:] * 2 + self._scene.runs[-5:]
+        newest = self._shared.runs[-1:] * 2 + self._shared.runs[-5:]
         await self._client.call(method, f"/api/runs/{self._random.choice(newest)}{tail}", body)
 
     async def _answer_approvals(self) -> None:
         decision = self._random.choice(SHELL_ANSWERS)
-        await answer_approvals(self._client, self._scene.path, decision)
+        await answer_approvals(self._client, self._shared.path, decision)
 
     async def _continue(self) -> None:
-        if not self._scene.runs:
+        if not self._shared.runs:
             return
         key = self._client.new_key()
-        path = f"/api/runs/{self._scene.runs[-1]}/continue"
+        path = f"/api/runs/{self._shared.runs[-1]}/continue"
         reply = await self._client.insist("POST", path, key=key)
         if reply.status == 202:
-            self._scene.runs.append(reply.body["id"])
+            self._shared.runs.append(reply.body["id"])
 
     async def _follow_a_run(self) -> None:
-        if self._scene.runs:
+        if self._shared.runs:
             try:
                 async with asyncio.timeout(self._random.uniform(0.5, 4.0)):
-                    await follow_run(self._client, self._random.choice(self._scene.runs[-8:]))
+                    await follow_run(self._client, self._random.choice(self._shared.runs[-8:]))
             except TimeoutError:
                 return
 
     def _words(self, more: str = "") -> str:
         """A prompt that is like no other, and that tells the model how to answer."""
-        self._scene.prompts += 1
+        self._shared.prompts += 1
         wishes = ["", "", "", " think", " look", " look look", " ask", " break", " fail"]
         wishes += [" odd", " broken"]
         silent = " silent" if self._random.random() < 0.02 else ""
@@ -151,7 +151,7 @@ class Actor:
         return f"{self._client.new_key()} words={words} rate={rate}{wish}"
 
 
-async def answer_approvals(client: Client, path: str, decision: str) -> None:
+async def answer_approvals(client: HistoryClient, path: str, decision: str) -> None:
     reply = await client.call("GET", f"{path}/approvals")
     if reply is None or reply.status != 200:
         return

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.proof.history.biography import Biography, write_biographies
 from tests.proof.history.claim import check_claims
 from tests.proof.history.evidence import Evidence
 from tests.proof.history.finding import Findings
 from tests.proof.history.order import check_order
 from tests.proof.history.record import Entry, read
+from tests.proof.history.session_history import SessionHistory, read_sessions
 
 
 class Verdict(NamedTuple):
@@ -33,20 +33,20 @@ def check(entries: Iterable[Entry]) -> Verdict:
     """Every rule, on every session of the record."""
     findings = Findings()
     evidence = Evidence(entries, findings)
-    biographies = write_biographies(evidence, findings)
-    for biography in biographies:
-        check_claims(evidence, biography, findings)
-        check_order(biography, findings)
-    return Verdict(findings, _summary(evidence, biographies))
+    histories = read_sessions(evidence, findings)
+    for history in histories:
+        check_claims(evidence, history, findings)
+        check_order(history, findings)
+    return Verdict(findings, _summary(evidence, histories))
 
 
-def _summary(evidence: Evidence, biographies: list[Biography]) -> dict[str, int]:
+def _summary(evidence: Evidence, histories: list[SessionHistory]) -> dict[str, int]:
     clients = {connection.opened.client for connection in evidence.connections.values()}
     clients |= {call.request.client for call in evidence.calls.values()}
     endings: Counter[str] = Counter()
-    for biography in biographies:
-        life = biography.life
-        endings.update(life.runs[run_id]["status"] for run_id in life.finished_at)
+    for history in histories:
+        state = history.state
+        endings.update(state.runs[run_id]["status"] for run_id in state.finished_at)
     deeds = Counter(evil.action for evil in evidence.misfortunes)
     kills = deeds.pop("kill", 0) + 2 * deeds.pop("kill twice", 0)
     return {
@@ -56,8 +56,8 @@ def _summary(evidence: Evidence, biographies: list[Biography]) -> dict[str, int]
         "streams read": len(evidence.connections),
         "requests": len(evidence.calls),
         "answers lost": sum(call.status is None for call in evidence.calls.values()),
-        "sessions": len(biographies),
-        "runs": sum(len(biography.life.accepted) for biography in biographies),
+        "sessions": len(histories),
+        "runs": sum(len(history.state.accepted) for history in histories),
         **{f"runs {status}": count for status, count in sorted(endings.items())},
         "kills": kills,
         **{f"times {action}": count for action, count in sorted(deeds.items())},

@@ -1,9 +1,9 @@
 """What the server's answers claim, held against the log: accepted, cancelled, ended."""
 
 from tests.oracle.rule import Json
-from tests.proof.history.biography import Biography
 from tests.proof.history.evidence import Call, Evidence
 from tests.proof.history.finding import Findings
+from tests.proof.history.session_history import SessionHistory
 
 ANSWERED = "every 202 is in the log, as it was answered, and has one ending"
 SAME = "the same request sent again is the same run"
@@ -16,18 +16,18 @@ FAULT = "no answer and no ending is the server's own fault"
 THERE = "nothing is missing that nobody deleted"
 
 
-def check_claims(evidence: Evidence, biography: Biography, findings: Findings) -> None:
-    _Claims(evidence, biography, findings).check()
+def check_claims(evidence: Evidence, history: SessionHistory, findings: Findings) -> None:
+    _Claims(evidence, history, findings).check()
 
 
 class _Claims:
-    def __init__(self, evidence: Evidence, biography: Biography, findings: Findings) -> None:
+    def __init__(self, evidence: Evidence, history: SessionHistory, findings: Findings) -> None:
         self._evidence = evidence
-        self._of = biography
-        self._life = biography.life
+        self._of = history
+        self._state = history.state
         self._findings = findings
-        self._runs_path = f"/api/sessions/{biography.session}/runs"
-        self._sent = first_sent(biography)
+        self._runs_path = f"/api/sessions/{history.session}/runs"
+        self._sent = first_sent(history)
 
     def check(self) -> None:
         self._check_repeats()
@@ -39,19 +39,19 @@ class _Claims:
                 self._check_accepted(call)
             if call.request.method == "POST" and call.request.path.endswith("/cancel"):
                 self._check_cancel(call)
-        for run_id in self._life.finished_at:
-            self._check_cause(self._life.runs[run_id])
+        for run_id in self._state.finished_at:
+            self._check_cause(self._state.runs[run_id])
 
     def _check_accepted(self, call: Call) -> None:
         run_id = accepted_run(call)
         assert run_id is not None
-        accepted = self._life.accepted.get(run_id)
+        accepted = self._state.accepted.get(run_id)
         if accepted is None and self._of.deleted:
             return
         told = call.body if "accept_number" in call.body else None
         said = f"{call.request.id} was told of {run_id}; the log has {accepted}"
         self._findings.check(ANSWERED, accepted is not None and told in (None, accepted), said)
-        ended = run_id in self._life.finished_at or self._of.deleted
+        ended = run_id in self._state.finished_at or self._of.deleted
         self._findings.check(ANSWERED, ended, f"{run_id} has no ending")
 
     def _check_repeats(self) -> None:
@@ -64,7 +64,7 @@ class _Claims:
 
     def _check_requests(self) -> None:
         asked: dict[str, int] = {}
-        for run_id, run in self._life.accepted.items():
+        for run_id, run in self._state.accepted.items():
             wish = f"continue {run['continues']}" if run["continues"] else str(run["input"])
             asked[wish] = asked.get(wish, 0) + 1
             sent = self._sent.get(wish)
@@ -86,9 +86,9 @@ class _Claims:
             return
         runs = call.body.get("runs", [call.body] if "accept_number" in call.body else [])
         for run in runs:
-            ended = self._life.finished_at.get(run["id"])
+            ended = self._state.finished_at.get(run["id"])
             if run["finished_at"] is not None:
-                known = self._life.runs.get(run["id"])
+                known = self._state.runs.get(run["id"])
                 holds = run == known or (ended is None and self._of.deleted)
                 said = f"{call.request.id} was told {run}; the log has {known}"
                 self._findings.check(ENDING, holds, said)
@@ -104,14 +104,14 @@ class _Claims:
         if self._of.deleted and head > len(self._of.events):
             return
         for run_id in call.body["cancelled"]:
-            ended = self._life.finished_at.get(run_id, head + 1)
-            status = self._life.runs[run_id]["status"]
+            ended = self._state.finished_at.get(run_id, head + 1)
+            status = self._state.runs[run_id]["status"]
             said = f"{call.request.id} stopped {run_id} by {head}; it ended {status} at {ended}"
             self._findings.check(STOPPED, ended <= head and status == "cancelled", said)
         assert call.answer is not None
         for run_id, known in accepted_times(self._of, self._sent).items():
             if known.answered is not None and known.answered < call.request.sent_at:
-                ended = self._life.finished_at.get(run_id, head + 1)
+                ended = self._state.finished_at.get(run_id, head + 1)
                 said = f"{call.request.id} did not cover {run_id}, which ended at {ended}"
                 self._findings.check(COVERED, ended <= head, said)
             if known.sent > call.answer.at:
@@ -119,7 +119,7 @@ class _Claims:
                 self._findings.check(COVERED, run_id not in call.body["cancelled"], said)
 
     def _check_cause(self, run: Json) -> None:
-        reason, seen = run["reason"], self._of.log.first_seen[self._life.finished_at[run["id"]]]
+        reason, seen = run["reason"], self._of.log.first_seen[self._state.finished_at[run["id"]]]
         sent = accepted_times(self._of, self._sent)[run["id"]].sent
         match reason:
             case "user":
@@ -128,7 +128,7 @@ class _Claims:
                 holds = any(
                     other["when_busy"] == "interrupt"
                     and other["accept_number"] > run["accept_number"]
-                    for other in self._life.accepted.values()
+                    for other in self._state.accepted.values()
                 )
             case "disconnect":
                 holds = run["on_disconnect"] == "cancel"
@@ -183,10 +183,10 @@ def accepted_run(call: Call) -> str | None:
     return str(call.body["id"])
 
 
-def first_sent(biography: Biography) -> dict[str, Sent]:
+def first_sent(history: SessionHistory) -> dict[str, Sent]:
     """By wish: when it was first sent, under which keys, and when it was first answered."""
     found: dict[str, Sent] = {}
-    for call in biography.calls:
+    for call in history.calls:
         path = call.request.path
         if call.request.method != "POST" or not path.endswith(("/runs", "/continue")):
             continue
@@ -203,10 +203,10 @@ def first_sent(biography: Biography) -> dict[str, Sent]:
     return found
 
 
-def accepted_times(biography: Biography, sent: dict[str, Sent]) -> dict[str, Times]:
+def accepted_times(history: SessionHistory, sent: dict[str, Sent]) -> dict[str, Times]:
     """For each accepted run, when its wish was first sent, and when it was first answered."""
     times = {}
-    for run_id, run in biography.life.accepted.items():
+    for run_id, run in history.state.accepted.items():
         wish = f"continue {run['continues']}" if run["continues"] else str(run["input"])
         known = sent.get(wish)
         times[run_id] = Times(known.at if known else 0.0, known.answered if known else None)

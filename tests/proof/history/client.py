@@ -32,7 +32,7 @@ class Frame(NamedTuple):
     data: bytes
 
 
-class Client:
+class HistoryClient:
     """One of many. Its connections are its own, so that each can be cut alone."""
 
     def __init__(self, name: str, url: str, record: Record, *, keep_alive: bool) -> None:

@@ -15,7 +15,7 @@ from tests.proof.history.proxy import Proxy
 from tests.proof.history.record import FORMAT, History, Record, now
 from tests.support.server import TenutoServer
 
-CREWS = 2
+PROCESSES = 2
 TELL = {"PYTHONFAULTHANDLER": "1"}
 """Should the process die by a signal that we did not send, its log says where it was."""
 AFTERWARDS_SECONDS = 240.0
@@ -26,7 +26,7 @@ class Plan(NamedTuple):
     seed: int
     seconds: float
     """At least; what is under way then is seen to its end."""
-    stages: int
+    sessions: int
     """Sessions at a time in each process of clients."""
     events: int = 0
     """At least so many must have been seen."""
@@ -35,7 +35,7 @@ class Plan(NamedTuple):
 async def make_history(path: Path, plan: Plan) -> None:
     """Write the record of a history."""
     with tempfile.TemporaryDirectory(prefix="tenuto-history-") as folder:
-        parts = [Path(folder) / f"part{n}" for n in range(CREWS + 1)]
+        parts = [Path(folder) / f"part{n}" for n in range(PROCESSES + 1)]
         await _play(Path(folder), parts, plan)
         _join(parts, path)
 
@@ -49,18 +49,18 @@ async def _play(folder: Path, parts: Sequence[Path], plan: Plan) -> None:
         server = TenutoServer(folder / "server", model_url=model_url, env=TELL)
         await stack.enter_async_context(server)
         proxy = await stack.enter_async_context(Proxy(server.port, Random(random.random())))
-        crews = [
-            await stack.enter_async_context(_crew(n, part, proxy.port, plan))
+        processes = [
+            await stack.enter_async_context(_clients(n, part, proxy.port, plan))
             for n, part in enumerate(parts[1:])
         ]
         until = now() + plan.seconds
 
         def enough() -> bool:
-            return now() > until and sum(crew.seen for crew in crews) >= plan.events
+            return now() > until and sum(clients.seen for clients in processes) >= plan.events
 
         await Nemesis(server, proxy, record, random).rage(enough)
         async with asyncio.timeout(AFTERWARDS_SECONDS):
-            codes = [await crew.end() for crew in crews]
+            codes = [await clients.end() for clients in processes]
     record.close()
     if any(codes):
         raise RuntimeError(f"the clients ended with {codes}")
@@ -78,7 +78,7 @@ async def _model() -> AsyncGenerator[str, None]:
         await _end(process)
 
 
-class Crew:
+class ClientProcess:
     """A process of clients, and how many events they have seen."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
@@ -100,25 +100,27 @@ class Crew:
 
 
 @asynccontextmanager
-async def _crew(number: int, part: Path, port: int, plan: Plan) -> AsyncGenerator[Crew, None]:
+async def _clients(
+    number: int, part: Path, port: int, plan: Plan
+) -> AsyncGenerator[ClientProcess, None]:
     options = {
-        "name": f"crew{number}",
+        "name": f"clients{number}",
         "url": f"http://127.0.0.1:{port}",
         "record": str(part),
         "seed": str(plan.seed + 1 + number),
-        "stages": str(plan.stages),
+        "sessions": str(plan.sessions),
     }
     command = [word for name, value in options.items() for word in (f"--{name}", value)]
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        "tests.proof.history.crew",
+        "tests.proof.history.clients",
         *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
     )
     try:
-        yield Crew(process)
+        yield ClientProcess(process)
     finally:
         await _end(process)
 

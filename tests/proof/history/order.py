@@ -9,10 +9,10 @@ apart this is linearisability.
 from bisect import bisect_left
 from typing import Any, NamedTuple
 
-from tests.proof.history.biography import Biography
 from tests.proof.history.claim import accepted_times, first_sent
 from tests.proof.history.evidence import Call
 from tests.proof.history.finding import Findings
+from tests.proof.history.session_history import SessionHistory
 
 AFTER = "what was sent after something was answered or seen comes after it in the log"
 FRESH = "a reading has everything that anyone had seen before it was asked for"
@@ -27,29 +27,29 @@ class Change(NamedTuple):
     place: int
 
 
-def check_order(biography: Biography, findings: Findings) -> None:
-    changes = [*_prompts(biography), *_edits(biography, findings)]
-    seen = _Seen(biography, changes)
+def check_order(history: SessionHistory, findings: Findings) -> None:
+    changes = [*_prompts(history), *_edits(history, findings)]
+    seen = _Seen(history, changes)
     for change in changes:
         before = seen.by(change.sent)
-        said = f"{biography.session} {change} was sent when {before} had been seen"
+        said = f"{history.session} {change} was sent when {before} had been seen"
         findings.check(AFTER, change.place > before, said)
-        first = biography.log.first_seen.get(change.place, change.sent)
-        said = f"{biography.session} {change} was seen at {first}"
+        first = history.log.first_seen.get(change.place, change.sent)
+        said = f"{history.session} {change} was seen at {first}"
         findings.check(FUTURE, first >= change.sent, said)
-    for reading in biography.readings:
+    for reading in history.readings:
         before = seen.by(reading.sent_at)
-        said = f"{biography.session} {reading.who} read {reading.head} when {before} had been seen"
+        said = f"{history.session} {reading.who} read {reading.head} when {before} had been seen"
         findings.check(FRESH, reading.head >= before, said)
 
 
 class _Seen:
     """The highest place that anyone knew of, by time."""
 
-    def __init__(self, biography: Biography, changes: list[Change]) -> None:
-        points = list(biography.log.sightings)
+    def __init__(self, history: SessionHistory, changes: list[Change]) -> None:
+        points = list(history.log.sightings)
         points += [(c.answered, c.place) for c in changes if c.answered is not None]
-        points += [(reading.at, reading.head) for reading in biography.readings]
+        points += [(reading.at, reading.head) for reading in history.readings]
         points.sort()
         self._times = [at for at, _ in points]
         self._highest: list[int] = []
@@ -61,23 +61,23 @@ class _Seen:
         return self._highest[n - 1] if n else 0
 
 
-def _prompts(biography: Biography) -> list[Change]:
-    times = accepted_times(biography, first_sent(biography))
+def _prompts(history: SessionHistory) -> list[Change]:
+    times = accepted_times(history, first_sent(history))
     return [
         Change(run_id, times[run_id].sent, times[run_id].answered, place)
-        for run_id, place in biography.life.accepted_at.items()
+        for run_id, place in history.state.accepted_at.items()
     ]
 
 
-def _edits(biography: Biography, findings: Findings) -> list[Change]:
-    places = _places(biography)
+def _edits(history: SessionHistory, findings: Findings) -> list[Change]:
+    places = _places(history)
     changes = []
-    for call in biography.calls:
+    for call in history.calls:
         what = _meaning(call)
         if what is None or call.answer is None or call.status not in (200, 204):
             continue
         place = places.get(what)
-        holds = place is not None or biography.deleted
+        holds = place is not None or history.deleted
         findings.check(KEPT, holds, f"{call.request} was answered {call.answer}")
         if place is not None:
             changes.append(Change(call.request.id, call.request.sent_at, call.answer.at, place))
@@ -103,9 +103,9 @@ def _meaning(call: Call) -> tuple[Any, ...] | None:
             return None
 
 
-def _places(biography: Biography) -> dict[tuple[Any, ...], int]:
+def _places(history: SessionHistory) -> dict[tuple[Any, ...], int]:
     places: dict[tuple[Any, ...], int] = {}
-    for event in biography.events:
+    for event in history.events:
         match event["type"]:
             case "session.rewound":
                 what: tuple[Any, ...] = ("rewound", *event["removed"])

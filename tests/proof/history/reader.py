@@ -5,7 +5,7 @@ import json
 from enum import StrEnum
 from random import Random
 
-from tests.proof.history.client import PAUSE_SECONDS, Client, Frame, Stream
+from tests.proof.history.client import PAUSE_SECONDS, Frame, HistoryClient, Stream
 
 
 class Manner(StrEnum):
@@ -20,7 +20,7 @@ class Manner(StrEnum):
 class Reader:
     """Follows one log until it has reached `until`, or the log is gone."""
 
-    def __init__(self, client: Client, path: str, random: Random, manner: Manner) -> None:
+    def __init__(self, client: HistoryClient, path: str, random: Random, manner: Manner) -> None:
         self._client = client
         self._path = path
         self._random = random
@@ -70,7 +70,7 @@ class Reader:
         return self.gone or (self.until is not None and self.cursor >= self.until)
 
 
-async def follow_run(client: Client, run_id: str) -> None:
+async def follow_run(client: HistoryClient, run_id: str) -> None:
     """Follow one run to its end, through every broken connection."""
     cursor: int | None = None
     while True:

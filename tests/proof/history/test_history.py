@@ -20,7 +20,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "history-format.md"
 @pytest.mark.failure(6, 14, 15, 18, 19, 21, 23)
 async def test_a_history_under_the_nemesis_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "history.jsonl"
-    await make_history(path, Plan(seed=1, seconds=12, stages=3))
+    await make_history(path, Plan(seed=1, seconds=12, sessions=3))
     verdict = check(read(path))
     sys.stdout.write(f"{verdict.summary}\n")
     assert verdict.findings.violations == []

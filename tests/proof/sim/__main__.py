@@ -12,7 +12,7 @@ from tests.proof.sim.explore import explore, explore_together
 from tests.proof.sim.schedule import play
 from tests.proof.sim.script import Script, draw
 from tests.proof.sim.shrink import shrink
-from tests.proof.sim.tally import Record, Tally, read_record, write_record
+from tests.proof.sim.tally import Progress, Tally, read_progress, write_progress
 
 SHOWN_CHARACTERS = 2_000
 SHOWN_FAILURES = 20
@@ -62,7 +62,7 @@ def _replay(seed: int) -> int:
 
 def _explore(options: argparse.Namespace) -> int:
     first = options.first if options.first is not None else time.time_ns() // 1_000_000
-    record = read_record(options.record, first=first)
+    record = read_progress(options.record, first=first)
     told_at = began = time.monotonic()
     _say(f"exploring from seed {record.next_seed}")
     try:
@@ -72,7 +72,7 @@ def _explore(options: argparse.Namespace) -> int:
             began = now
             _tell_failures(record.done, told)
             if options.record is not None:
-                write_record(options.record, record)
+                write_progress(options.record, record)
             if now - told_at >= TOLD_EVERY_SECONDS:
                 told_at = now
                 _say(_progress(record))
@@ -86,7 +86,7 @@ def _explore(options: argparse.Namespace) -> int:
     return 1 if record.done.failed else 0
 
 
-def _tallies(options: argparse.Namespace, record: Record) -> Iterator[Tally]:
+def _tallies(options: argparse.Namespace, record: Progress) -> Iterator[Tally]:
     limit = SECONDS if options.most is None else float(NO_END)
     seconds = options.seconds if options.seconds is not None else limit
     most = max(0, (options.most or NO_END) - record.done.schedules)
@@ -102,7 +102,7 @@ def _tell_failures(done: Tally, told: Tally) -> None:
             _say(f"seed {seed}: {violation[:SHOWN_CHARACTERS]}\n  replay: make sim SEED={seed}")
 
 
-def _progress(record: Record) -> str:
+def _progress(record: Progress) -> str:
     rate = record.done.schedules / max(record.seconds, 0.001)
     return f"{record.sentence()}; {rate:.0f}/s"
 

@@ -44,7 +44,7 @@ ANSWERS = (Conflict, NotFound, QueueFull, ShuttingDown, StorageTrouble)
 
 async def act(world: "World", item: Item) -> None:
     """Do what the script says, and look at the session after it."""
-    client = Client(world, item)
+    client = SimClient(world, item)
     try:
         with suppress(Lost, *ANSWERS):
             await client.act()
@@ -56,7 +56,7 @@ async def act(world: "World", item: Item) -> None:
         world.fail(Violation(f"{item.kind} was answered with {error!r}"))
 
 
-class Client:
+class SimClient:
     def __init__(self, world: "World", item: Item) -> None:
         self._world = world
         self._item = item

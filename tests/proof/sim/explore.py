@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
+from tests.proof.sim.patches import patched
 from tests.proof.sim.schedule import perform
 from tests.proof.sim.script import draw
-from tests.proof.sim.stage import stage
 from tests.proof.sim.tally import Tally
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def explore(seeds: Iterator[int], *, seconds: float, most: int) -> Iterator[Tall
 
 def _explore(seeds: Iterator[int], *, until: float) -> Tally:
     tally = Tally()
-    with stage():
+    with patched():
         for seed in seeds:
             script = draw(seed)
             tally.count(script, perform(script))
@@ -65,7 +65,7 @@ def explore_together(first: int, *, workers: int, seconds: float, most: int) -> 
     """The same with several processes; worker `n` plays every `workers`-th seed."""
     context = multiprocessing.get_context("spawn")
     told: Queue[Tally | None] = context.Queue()
-    crew = [
+    processes = [
         context.Process(
             target=_work,
             args=(told, first + n, workers, seconds, -(-most // workers)),
@@ -73,7 +73,7 @@ def explore_together(first: int, *, workers: int, seconds: float, most: int) -> 
         )
         for n in range(workers)
     ]
-    for worker in crew:
+    for worker in processes:
         worker.start()
     left = workers
     try:
@@ -81,7 +81,7 @@ def explore_together(first: int, *, workers: int, seconds: float, most: int) -> 
             try:
                 said = told.get(timeout=5.0)
             except queue.Empty:
-                codes = [worker.exitcode for worker in crew]
+                codes = [worker.exitcode for worker in processes]
                 if any(code not in (None, 0) for code in codes):
                     raise RuntimeError(f"a worker died: {codes}") from None
                 continue
@@ -90,7 +90,7 @@ def explore_together(first: int, *, workers: int, seconds: float, most: int) -> 
             else:
                 yield said
     finally:
-        for worker in crew:
+        for worker in processes:
             worker.terminate()
             worker.join()
 

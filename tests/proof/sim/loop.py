@@ -27,7 +27,7 @@ class Stuck(Exception):
     """Nothing is ready and no timer is set, or it never ends."""
 
 
-class Call(msgspec.Struct, eq=False):
+class Callback(msgspec.Struct, eq=False):
     """A callback that waits for its turn."""
 
     callback: Callable[..., Any]
@@ -71,9 +71,9 @@ class SimLoop(asyncio.AbstractEventLoop):
         self._tick = tick
         """How long a step takes."""
         self.now = 0.0
-        self._ready: list[Call] = []
-        self._timers: list[tuple[float, int, Call]] = []
-        self._parked: list[Call] = []
+        self._ready: list[Callback] = []
+        self._timers: list[tuple[float, int, Callback]] = []
+        self._parked: list[Callback] = []
         self._frozen: dict[str, None] = {}
         self._count = 0
         self.steps = 0
@@ -153,8 +153,8 @@ class SimLoop(asyncio.AbstractEventLoop):
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Call:
-        call = Call(callback, args, copy_context() if context is None else context)
+    ) -> Callback:
+        call = Callback(callback, args, copy_context() if context is None else context)
         if not self.closed:
             self._ready.append(call)
         return call
@@ -165,13 +165,13 @@ class SimLoop(asyncio.AbstractEventLoop):
         callback: Callable[..., Any],
         *args: Any,
         context: Context | None = None,
-    ) -> Call:
+    ) -> Callback:
         return self.call_at(self.now + delay, callback, *args, context=context)
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> Call:
-        timer = Call(callback, args, copy_context() if context is None else context, when)
+    ) -> Callback:
+        timer = Callback(callback, args, copy_context() if context is None else context, when)
         if not self.closed:
             self._count += 1
             heappush(self._timers, (when, self._count, timer))
@@ -183,7 +183,7 @@ class SimLoop(asyncio.AbstractEventLoop):
             await turn()
             return
         woken: asyncio.Future[None] = asyncio.Future(loop=self)
-        timer = Call(_wake, (woken,), copy_context(), self.now + seconds)
+        timer = Callback(_wake, (woken,), copy_context(), self.now + seconds)
         self._count += 1
         heappush(self._timers, (timer.due, self._count, timer))
         try:

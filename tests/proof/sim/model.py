@@ -89,7 +89,7 @@ class SimProvider:
         except Violation as violation:
             world.fail(violation)
             run_id = ""
-        answer = Answer(world, self._dice, run_id, request)
+        answer = SimAnswer(world, self._dice, run_id, request)
         number = world.ledger.begin(run_id, "a provider's stream")
         try:
             for pieces in answer.batches():
@@ -104,7 +104,7 @@ class SimProvider:
             world.ledger.end(number)
 
 
-class Answer:
+class SimAnswer:
     """One answer, and everything that is wrong with it."""
 
     def __init__(self, world: "World", dice: Random, run_id: str, request: ModelRequest) -> None:

@@ -15,7 +15,7 @@ LONGEST_OUTAGE_SECONDS = 40.0
 LONGEST_PAUSE_SECONDS = 40.0
 
 
-class Nemesis:
+class SimNemesis:
     def __init__(self, world: "World") -> None:
         self._world = world
         self._armed: list[tuple[int, str]] = []

@@ -17,7 +17,7 @@ from tenuto.engine.toolbox import Rulebook, Toolbox
 from tenuto.ports.store import Store
 from tests.proof.sim.loop import NODE
 from tests.proof.sim.model import SimModels
-from tests.proof.sim.store import Disk, Ring
+from tests.proof.sim.store import Ring, SimDisk
 from tests.proof.sim.tool import sim_tools
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Node:
         self.dead = False
         self.ready = False
         self._waiting: dict[asyncio.Future[Any], None] = {}
-        self.disk = Disk(world, self)
+        self.disk = SimDisk(world, self)
         self.ring = Ring(world, self)
         self.switchboard = Switchboard()
         self.store = cast("Store", self.disk)

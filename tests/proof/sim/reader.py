@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Open = Callable[[Viewing], Awaitable[Batches]]
 
 
-class Reader:
+class SimReader:
     """Follows one stream; `bodies` is what the witness has of it."""
 
     def __init__(
@@ -103,7 +103,7 @@ class Reader:
         self.at = seq
 
 
-class RunReader(Reader):
+class RunReader(SimReader):
     """Follows one run: only what is of it, to its end."""
 
     def __init__(self, world: "World", run_id: str, open_: Open, *, dice: Random) -> None:
@@ -156,7 +156,7 @@ def viewing(node: Node, cursor: str | None) -> Viewing:
     return Viewing(cast("Call", call))
 
 
-async def serve(stream: EventStream, reader: Reader) -> None:
+async def serve(stream: EventStream, reader: SimReader) -> None:
     """Send the stream to the reader as a web server would."""
     try:
         await stream({"method": "GET"}, cast("Any", reader.leaves), reader.takes)

@@ -12,8 +12,8 @@ from tenuto.core.value import ApprovalId, SessionId
 from tests.proof.sim.client import act
 from tests.proof.sim.loop import Stuck
 from tests.proof.sim.node import Lost, Node
+from tests.proof.sim.patches import patched
 from tests.proof.sim.script import ASKS, Item, Script
-from tests.proof.sim.stage import stage
 from tests.proof.sim.violation import Violation, must
 from tests.proof.sim.world import World
 
@@ -25,7 +25,7 @@ WIND_UP_STEPS = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class ScheduleVerdict:
     violation: str | None
     """None: every promise was kept."""
     digest: int
@@ -38,18 +38,18 @@ class Verdict:
     crashes: int
 
 
-def play(script: Script) -> Verdict:
+def play(script: Script) -> ScheduleVerdict:
     """Run one schedule to its end."""
-    with stage():
+    with patched():
         return perform(script)
 
 
-def perform(script: Script) -> Verdict:
-    """The same where the stage is set."""
+def perform(script: Script) -> ScheduleVerdict:
+    """The same where all is patched."""
     random.seed(script.seed)
     world = World(script)
     try:
-        world.loop.run(_life(world))
+        world.loop.run(_course(world))
     except Stuck as stuck:
         world.fail(Violation(f"{stuck}: {_whereabouts(world)}"))
     except Violation as violation:
@@ -62,7 +62,7 @@ def perform(script: Script) -> Verdict:
     return verdict
 
 
-async def _life(world: World) -> None:
+async def _course(world: World) -> None:
     await _begin(world)
     items = [world.loop.create_task(_do(world, item)) for item in world.script.items]
     await world.loop.sleep(max(item.at for item in world.script.items))
@@ -184,9 +184,9 @@ def _end(world: World) -> None:
             task.exception()
 
 
-def _verdict(world: World) -> Verdict:
+def _verdict(world: World) -> ScheduleVerdict:
     sessions = world.witness.sessions.values()
-    return Verdict(
+    return ScheduleVerdict(
         violation=None if world.violation is None else str(world.violation),
         digest=world.witness.digest,
         steps=world.loop.steps,

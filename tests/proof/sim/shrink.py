@@ -2,14 +2,14 @@
 
 from msgspec.structs import replace
 
-from tests.proof.sim.schedule import Verdict, play
+from tests.proof.sim.schedule import ScheduleVerdict, play
 from tests.proof.sim.script import Script
 
 SPINS = 24
 """How many orders of steps a shorter script gets to show that it fails too."""
 
 
-def shrink(script: Script) -> tuple[Script, Verdict]:
+def shrink(script: Script) -> tuple[Script, ScheduleVerdict]:
     """The shortest failing script that leaving items out finds, and its verdict."""
     verdict = play(script)
     assert verdict.violation is not None, "only what fails is shrunk"
@@ -34,7 +34,7 @@ def _shorter(script: Script) -> list[Script]:
     return scripts
 
 
-def _failing(script: Script) -> tuple[Script, Verdict] | None:
+def _failing(script: Script) -> tuple[Script, ScheduleVerdict] | None:
     for spin in range(SPINS):
         spun = replace(script, spin=spin)
         verdict = play(spun)

@@ -28,7 +28,7 @@ class Dead(BaseException):
     """The process is gone; nothing in it may go on."""
 
 
-class Disk:
+class SimDisk:
     """Every method of the store, between two moments in which anything may happen."""
 
     def __init__(self, world: "World", node: "Node") -> None:
@@ -76,7 +76,7 @@ class Disk:
 
 def _method(work: Work, *, is_write: bool, is_lease: bool) -> Work:
     # Nothing is called as often: all of it is one frame, and a way that takes no time is none.
-    async def call(self: Disk, *args: Any, **options: Any) -> Any:
+    async def call(self: SimDisk, *args: Any, **options: Any) -> Any:
         if is_lease and self._alone:
             # Where only one node can be, a heartbeat writes nothing, and whoever is gone is gone.
             return
@@ -129,7 +129,7 @@ def _at_once(call: Work) -> Callable[..., asyncio.Future[Any]]:
 for _name, _work in inspect.getmembers(MemoryStore, inspect.isfunction):
     if not _name.startswith("_"):
         _call = _method(_work, is_write=_name in WRITES, is_lease=_name == "heartbeat")
-        setattr(Disk, _name, _at_once(_call) if _name == "append" else _call)
+        setattr(SimDisk, _name, _at_once(_call) if _name == "append" else _call)
 
 
 class Ring:

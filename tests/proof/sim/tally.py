@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from tests.proof.sim.schedule import Verdict
+from tests.proof.sim.schedule import ScheduleVerdict
 from tests.proof.sim.script import Script
 
 
@@ -21,7 +21,7 @@ class Tally(msgspec.Struct):
     failed: list[tuple[int, str]] = msgspec.field(default_factory=list)
     """Seeds, and what each found."""
 
-    def count(self, script: Script, verdict: Verdict) -> None:
+    def count(self, script: Script, verdict: ScheduleVerdict) -> None:
         self.schedules += 1
         self.steps += verdict.steps
         self.events += verdict.events
@@ -46,7 +46,7 @@ class Tally(msgspec.Struct):
         return "a schedule has " + ", ".join(numbers)
 
 
-class Record(msgspec.Struct):
+class Progress(msgspec.Struct):
     """How far a long run has come."""
 
     next_seed: int
@@ -67,14 +67,14 @@ class Record(msgspec.Struct):
         )
 
 
-def read_record(path: Path | None, *, first: int) -> Record:
+def read_progress(path: Path | None, *, first: int) -> Progress:
     """The record as it was left, or a new one that begins with this seed."""
     if path is None or not path.exists():
-        return Record(next_seed=first)
-    return msgspec.json.decode(path.read_bytes(), type=Record)
+        return Progress(next_seed=first)
+    return msgspec.json.decode(path.read_bytes(), type=Progress)
 
 
-def write_record(path: Path, record: Record) -> None:
+def write_progress(path: Path, record: Progress) -> None:
     """All or nothing: a run that is stopped here leaves the record as it was."""
     beside = path.with_name(path.name + ".new")
     beside.write_bytes(msgspec.json.format(msgspec.json.encode(record)) + b"\n")

@@ -79,12 +79,12 @@ def test_another_spin_is_another_order_of_the_same_script() -> None:
 
 
 def test_a_violation_is_found_and_shrunk_to_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tests.proof.sim.client import Client
+    from tests.proof.sim.client import SimClient
 
-    async def broken(self: Client) -> None:
+    async def broken(self: SimClient) -> None:
         raise Violation("on purpose")
 
-    monkeypatch.setattr(Client, "rename", broken)
+    monkeypatch.setattr(SimClient, "rename", broken)
     rename = Item(at=0.5, kind="rename", dice=1)
     script = draw(3)
     others = [item for item in script.items if item.kind != "rename"]

@@ -14,7 +14,7 @@ from tests.proof.sim.__main__ import main
 from tests.proof.sim.explore import explore
 from tests.proof.sim.schedule import play
 from tests.proof.sim.script import draw
-from tests.proof.sim.tally import Record, Tally, read_record
+from tests.proof.sim.tally import Progress, Tally, read_progress
 
 pytestmark = pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 
@@ -28,7 +28,7 @@ def test_a_recorded_run_goes_on_where_it_was_stopped(
     whole = Tally()
     for told in explore(count(5), seconds=60.0, most=10):
         whole.add(told)
-    record = read_record(file, first=0)
+    record = read_progress(file, first=0)
     assert (record.next_seed, record.done) == (15, whole)
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith(f"10 schedules, {whole.events} events, {whole.crashes} crashes, no ")
@@ -38,11 +38,11 @@ def test_a_finished_record_plays_nothing_more(tmp_path: Path) -> None:
     file = tmp_path / "run.json"
     for _ in range(2):
         assert main(["--first", "5", "--most", "3", "--record", str(file)]) == 0
-    assert read_record(file, first=0).done.schedules == 3
+    assert read_progress(file, first=0).done.schedules == 3
 
 
 def test_a_violation_stays_in_the_record() -> None:
-    record = Record(next_seed=7)
+    record = Progress(next_seed=7)
     record.add(Tally(schedules=2, failed=[(8, "a promise")]), 1.0)
     record.add(Tally(schedules=1), 1.0)
     assert record.sentence() == "3 schedules, 0 events, 0 crashes, 1 violation, 2 seconds"

@@ -9,7 +9,7 @@ from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import RunId, SessionId
 from tenuto.engine.checking import Draft
 from tests.proof.sim.node import Node
-from tests.proof.sim.reader import Reader, RunReader, serve, viewing
+from tests.proof.sim.reader import RunReader, SimReader, serve, viewing
 from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import must
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def watch(world: "World", session: WitnessedLog, dice: Random) -> None:
     """Follow a session from any cursor; leave after a while, or stay to the end."""
     cursors = (None, "0", "now", str(session.head), str(max(0, session.head - 3)), "9999")
-    reader = Reader(
+    reader = SimReader(
         world,
         session.bodies,
         lambda streams: streams.session(SessionId(session.id)),
@@ -31,7 +31,7 @@ def watch(world: "World", session: WitnessedLog, dice: Random) -> None:
 
 
 def watch_workspace(world: "World", session: WitnessedLog, dice: Random) -> None:
-    reader = Reader(
+    reader = SimReader(
         world,
         world.witness.shared,
         lambda streams: streams.workspace(DEFAULT_WORKSPACE),
@@ -83,7 +83,7 @@ async def attach(
     await node.call(request)
 
 
-def _follow(world: "World", reader: Reader, dice: Random) -> None:
+def _follow(world: "World", reader: SimReader, dice: Random) -> None:
     """Read beside all that happens."""
     world.readers.append(reader)
     if dice.random() < 0.5:

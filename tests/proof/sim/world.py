@@ -15,10 +15,10 @@ from tests.oracle.rule import Json
 from tests.proof.sim.clock import CountingIds, VirtualClock
 from tests.proof.sim.ledger import Ledger
 from tests.proof.sim.loop import NumberedTask, SimLoop
-from tests.proof.sim.nemesis import Nemesis
+from tests.proof.sim.nemesis import SimNemesis
 from tests.proof.sim.node import Lost, Node
 from tests.proof.sim.promptness import Promptness
-from tests.proof.sim.reader import Reader
+from tests.proof.sim.reader import SimReader
 from tests.proof.sim.script import Script
 from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import Violation, must
@@ -69,11 +69,11 @@ class World:
         self._hub = Hub()
         self._hub.sinks.append(self.witness)
         self.store = MemoryStore(self._hub)
-        self.nemesis = Nemesis(self)
+        self.nemesis = SimNemesis(self)
         self.nodes: list[Node] = []
         """Those that are up, or will be soon."""
         self.past: list[Node] = []
-        self.readers: list[Reader] = []
+        self.readers: list[SimReader] = []
         self.sessions: list[str] = []
         self.refused: list[str] = []
         self.callers: dict[str, str] = {}
@@ -244,7 +244,7 @@ def _is_outside(task: NumberedTask) -> bool:
     """Requests are the web server's, and what is on its way to the disk is the disk's."""
     work = repr(task.get_coro())
     return task.get_name().startswith("tenuto.api") or any(
-        name in work for name in ("_serve", "MemoryStore", "Disk")
+        name in work for name in ("_serve", "MemoryStore", "SimDisk")
     )
 
 

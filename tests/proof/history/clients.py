@@ -1,6 +1,6 @@
 """A process with many clients: sessions come, are acted on and watched, end and are checked on.
 
-`python -m tests.proof.history.crew --help`; the driver starts several.
+`python -m tests.proof.history.clients --help`; the driver starts several.
 """
 
 import argparse
@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from random import Random
 
-from tests.proof.history.actor import Actor, Scene, answer_approvals
-from tests.proof.history.client import Client
+from tests.proof.history.actor import Actor, SharedSession, answer_approvals
+from tests.proof.history.client import HistoryClient
 from tests.proof.history.reader import Manner, Reader
 from tests.proof.history.record import Record, now
 
@@ -24,20 +24,20 @@ COUNT_SECONDS = 0.5
 WORKSPACE_EVENTS = "/api/workspaces/default/events"
 
 
-class Crew:
+class Clients:
     def __init__(self, name: str, url: str, record: Record, seed: int) -> None:
         self._name = name
         self._url = url
         self._record = record
         self._random = Random(seed)
-        self._clients: list[Client] = []
+        self._clients: list[HistoryClient] = []
         self._kept: list[str] = []
         """Paths of sessions that were not deleted."""
 
-    async def work(self, *, stages: int, over: asyncio.Event) -> None:
+    async def work(self, *, sessions: int, over: asyncio.Event) -> None:
         """Play until it is over, see everything to its end, and read it all once more."""
         workspace = asyncio.create_task(self._watch_the_workspace())
-        await asyncio.gather(*(self._stage(n, over) for n in range(stages)))
+        await asyncio.gather(*(self._one_by_one(n, over) for n in range(sessions)))
         workspace.cancel()
         await asyncio.gather(workspace, return_exceptions=True)
         auditor = self._client("auditor")
@@ -46,7 +46,7 @@ class Crew:
         for client in self._clients:
             await client.close()
 
-    async def _stage(self, number: int, over: asyncio.Event) -> None:
+    async def _one_by_one(self, number: int, over: asyncio.Event) -> None:
         """One session after the other."""
         host = self._client(f"host{number}")
         actors = [self._client(f"actor{number}-{n}") for n in range(ACTORS)]
@@ -58,21 +58,21 @@ class Crew:
 
     async def _session(
         self,
-        host: Client,
-        actors: list[Client],
-        audience: list[tuple[Manner, Client]],
+        host: HistoryClient,
+        actors: list[HistoryClient],
+        audience: list[tuple[Manner, HistoryClient]],
         over: asyncio.Event,
     ) -> None:
         made = await host.insist("POST", "/api/sessions", {}, key=host.new_key())
         assert made.status == 201, made
-        scene = Scene(session=made.body["id"], path=f"/api/sessions/{made.body['id']}")
+        shared = SharedSession(session=made.body["id"], path=f"/api/sessions/{made.body['id']}")
         readers = [
-            Reader(client, f"{scene.path}/events", Random(self._random.random()), manner)
+            Reader(client, f"{shared.path}/events", Random(self._random.random()), manner)
             for manner, client in audience
         ]
         watching = [asyncio.create_task(reader.watch()) for reader in readers]
         acting = [
-            asyncio.create_task(Actor(a, scene, Random(self._random.random())).act())
+            asyncio.create_task(Actor(a, shared, Random(self._random.random())).act())
             for a in actors
         ]
         with suppress(TimeoutError):
@@ -81,12 +81,12 @@ class Crew:
         deleted = self._random.random() < 0.3
         if deleted:
             # In the middle of everything.
-            await host.insist("DELETE", scene.path)
-        scene.over.set()
+            await host.insist("DELETE", shared.path)
+        shared.over.set()
         await asyncio.gather(*acting)
-        head = None if deleted else await _quieten(host, scene.path)
+        head = None if deleted else await _quieten(host, shared.path)
         if not deleted:
-            self._kept.append(scene.path)
+            self._kept.append(shared.path)
         for reader in readers:
             reader.until = head if head is not None else reader.cursor
         await _until_done(readers, watching)
@@ -95,15 +95,15 @@ class Crew:
         client = self._client("workspace")
         await Reader(client, WORKSPACE_EVENTS, self._random, Manner.RESTLESS).watch()
 
-    def _client(self, name: str) -> Client:
+    def _client(self, name: str) -> HistoryClient:
         keep_alive = len(self._clients) % 2 == 0
         full_name = f"{self._name}-{name}"
-        client = Client(full_name, self._url, self._record, keep_alive=keep_alive)
+        client = HistoryClient(full_name, self._url, self._record, keep_alive=keep_alive)
         self._clients.append(client)
         return client
 
 
-async def _quieten(client: Client, path: str) -> int:
+async def _quieten(client: HistoryClient, path: str) -> int:
     """Let everything end by itself; stop what does not. The head when all was quiet."""
     patience = now() + PATIENCE_SECONDS
     while True:
@@ -129,7 +129,7 @@ async def _until_done(readers: Sequence[Reader], watching: Sequence[asyncio.Task
     await asyncio.gather(*watching, return_exceptions=True)
 
 
-async def _audit(client: Client, path: str) -> None:
+async def _audit(client: HistoryClient, path: str) -> None:
     """Read the whole session again, as one who was never there."""
     head = await _quieten(client, path)
     reader = Reader(client, f"{path}/events", Random(0), Manner.STEADY)
@@ -145,7 +145,7 @@ def main() -> None:
     parser.add_argument("--url", required=True)
     parser.add_argument("--record", type=Path, required=True)
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--stages", type=int, required=True)
+    parser.add_argument("--sessions", type=int, required=True)
     args = parser.parse_args()
     record = Record(args.record)
     try:
@@ -159,7 +159,7 @@ async def _run(args: argparse.Namespace, record: Record) -> None:
     # The driver says that it is over by closing our standard input.
     asyncio.get_running_loop().add_reader(sys.stdin, _hear, over)
     counting = asyncio.create_task(_tell_the_count(record))
-    await Crew(args.name, args.url, record, args.seed).work(stages=args.stages, over=over)
+    await Clients(args.name, args.url, record, args.seed).work(sessions=args.sessions, over=over)
     counting.cancel()
 
 

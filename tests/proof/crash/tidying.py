@@ -9,22 +9,22 @@ from tests.proof.crash.record import Json
 from tests.support.raw import RawApi
 
 
-class Album:
+class Snapshots:
     """What could be seen of every session before the server tidied up."""
 
     def __init__(self, api: RawApi) -> None:
         self._api = api
-        self._pictures: dict[str, Json] = {}
+        self._snapshots: dict[str, Json] = {}
         self._order: list[str] = []
 
     async def take(self) -> None:
         self._order = await self._listed()
         for session_id in self._order:
-            self._pictures[session_id] = await self._picture(session_id)
+            self._snapshots[session_id] = await self._snapshot(session_id)
 
     async def is_tidy(self) -> bool:
         """Whether no part has more than one delta between two updates any more."""
-        runs = [run["id"] for picture in self._pictures.values() for run in picture["runs"]]
+        runs = [run["id"] for snapshot in self._snapshots.values() for run in snapshot["runs"]]
         try:
             return not any([_is_untidy(await self._replay(run_id)) for run_id in runs])
         except (aiohttp.ClientError, OSError):
@@ -34,21 +34,21 @@ class Album:
     async def compare(self) -> None:
         """Raises AssertionError if a client could see a difference."""
         assert await self._listed() == self._order, "the list has another order"
-        for session_id, picture in self._pictures.items():
-            assert await self._picture(session_id) == picture, session_id
-            kept = {message["id"]: message for message in picture["messages"]}
-            for run in picture["runs"]:
+        for session_id, snapshot in self._snapshots.items():
+            assert await self._snapshot(session_id) == snapshot, session_id
+            kept = {message["id"]: message for message in snapshot["messages"]}
+            for run in snapshot["runs"]:
                 for message in fold(await self._replay(run["id"])).messages:
                     assert kept.get(message["id"], message) == message, message
-            await self._check_old_cursor(session_id, picture)
+            await self._check_old_cursor(session_id, snapshot)
 
-    async def _check_old_cursor(self, session_id: str, picture: Json) -> None:
+    async def _check_old_cursor(self, session_id: str, snapshot: Json) -> None:
         """Who comes with a cursor from before gets a snapshot, never a gap."""
         async with self._api.sse(f"/api/sessions/{session_id}/events", after=0) as stream:
             first = await stream.next()
         if first.event == "snapshot":
-            assert first.data["messages"] == picture["messages"]
-            assert first.id == picture["session"]["head"]
+            assert first.data["messages"] == snapshot["messages"]
+            assert first.id == snapshot["session"]["head"]
         else:
             assert first.id == 1, first
 
@@ -56,7 +56,7 @@ class Album:
         found = await self._api.get("/api/sessions?limit=200")
         return [session["id"] for session in found["sessions"]]
 
-    async def _picture(self, session_id: str) -> Json:
+    async def _snapshot(self, session_id: str) -> Json:
         path = f"/api/sessions/{session_id}"
         return {
             "session": await self._api.get(path),

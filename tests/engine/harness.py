@@ -14,7 +14,7 @@ from tenuto.engine.node import Node
 from tenuto.engine.work import Work
 from tenuto.ports.model import Model, Models
 from tenuto.storage.memory import MemoryStore
-from tests.conformance.life import END_TURN, NODE, Life, make_workspace
+from tests.conformance.driven import END_TURN, NODE, DrivenSession, make_workspace
 
 Doing = Callable[[Work], Awaitable[None]]
 
@@ -49,7 +49,7 @@ class HeldWorker:
         return END_TURN
 
 
-class Stage:
+class EngineHarness:
     """One session and one lane over a memory store."""
 
     def __init__(self, store: MemoryStore, switchboard: Switchboard) -> None:
@@ -73,6 +73,6 @@ class Stage:
         self.endings, self.inbox, self.stops = engine.endings, engine.inbox, engine.stops
         self.rescuer = engine.rescuer
 
-    async def session(self) -> Life:
+    async def session(self) -> DrivenSession:
         await make_workspace(self.store)
-        return await Life.begin(self.store)
+        return await DrivenSession.begin(self.store)

@@ -1,4 +1,4 @@
-"""Everything that the record has about one session: its log, its life, and who asked what of it."""
+"""Everything that the record has about one session: its log, what it leaves, and who asked what of it."""
 
 from dataclasses import dataclass, field
 
@@ -26,10 +26,10 @@ class Reading:
 
 
 @dataclass
-class Biography:
+class SessionHistory:
     session: str
     log: Log
-    life: SessionLog
+    state: SessionLog
     events: list[Json]
     calls: list[Call]
     readings: list[Reading]
@@ -37,29 +37,29 @@ class Biography:
     """Someone asked for it to be deleted: then its log may be known in part only."""
 
 
-def write_biographies(evidence: Evidence, findings: Findings) -> list[Biography]:
+def read_sessions(evidence: Evidence, findings: Findings) -> list[SessionHistory]:
     """Read every session's log from its beginning, and compare what was read of it on the way."""
     calls = _calls_by_session(evidence)
     connections: dict[str, list[Connection]] = {}
     for connection in evidence.connections.values():
         connections.setdefault(connection.log, []).append(connection)
-    biographies = []
+    histories = []
     for log in evidence.sessions():
         own = calls.get(log.name, [])
         readings = _readings(own, connections.get(log.name, []))
-        biography = Biography(
+        history = SessionHistory(
             session=log.name,
             log=log,
-            life=_log(log.name, findings),
+            state=_log(log.name, findings),
             events=log.events(),
             calls=own,
             readings=readings,
             deleted=any(_deletes(call, log.name) for call in own),
         )
-        _live(biography, findings)
-        _check_runs(biography, connections.get(log.name, []), evidence, findings)
-        biographies.append(biography)
-    return biographies
+        _read(history, findings)
+        _check_runs(history, connections.get(log.name, []), evidence, findings)
+        histories.append(history)
+    return histories
 
 
 def _log(session: str, findings: Findings) -> SessionLog:
@@ -71,42 +71,42 @@ def _log(session: str, findings: Findings) -> SessionLog:
     return SessionLog(session, broken)
 
 
-def _live(biography: Biography, findings: Findings) -> None:
+def _read(history: SessionHistory, findings: Findings) -> None:
     wanted: dict[int, list[Reading]] = {}
-    for reading in biography.readings:
+    for reading in history.readings:
         wanted.setdefault(reading.head, []).append(reading)
-    for event in biography.events:
+    for event in history.events:
         findings.tried[CONTRACT] += 1
-        biography.life.apply(event)
+        history.state.apply(event)
         for reading in wanted.get(event["seq"], ()):
-            _compare(biography, reading, findings)
-    last = max([*biography.log.places, *wanted], default=0)
-    holds = biography.deleted or len(biography.events) == last
-    said = f"{biography.session} is known to {len(biography.events)} of {last}"
+            _compare(history, reading, findings)
+    last = max([*history.log.places, *wanted], default=0)
+    holds = history.deleted or len(history.events) == last
+    said = f"{history.session} is known to {len(history.events)} of {last}"
     findings.check(WHOLE, holds, said)
 
 
-def _compare(biography: Biography, reading: Reading, findings: Findings) -> None:
+def _compare(history: SessionHistory, reading: Reading, findings: Findings) -> None:
     if reading.messages is not None:
-        folded = biography.life.messages
+        folded = history.state.messages
         said = f"{reading.who} read {reading.messages} at {reading.head}, not {folded}"
         findings.check(RELOAD, reading.messages == folded, said)
     for run in reading.runs:
-        known = biography.life.runs.get(run["id"])
+        known = history.state.runs.get(run["id"])
         said = f"{reading.who} read {run} at {reading.head}, not {known}"
         findings.check(RELOAD, run == known, said)
 
 
 def _check_runs(
-    biography: Biography,
+    history: SessionHistory,
     connections: list[Connection],
     evidence: Evidence,
     findings: Findings,
 ) -> None:
     places: dict[str, list[int]] = {}
-    for event in biography.events:
+    for event in history.events:
         places.setdefault(event["run_id"] or "", []).append(event["seq"])
-    ends = {e["seq"] for e in biography.events if e["type"] == "session.deleted"}
+    ends = {e["seq"] for e in history.events if e["type"] == "session.deleted"}
     for connection in connections:
         if not connection.of_one_run or connection.snapshots or not connection.seqs:
             continue
@@ -114,7 +114,7 @@ def _check_runs(
         last = connection.seqs[-1]
         expected = [seq for seq in places.get(run_id, []) if (connection.cursor or 0) < seq <= last]
         got = [seq for seq in connection.seqs if seq not in ends]
-        if last <= len(biography.events):
+        if last <= len(history.events):
             said = f"{connection.opened.connection} of {run_id} saw {got}, not {expected}"
             findings.check(OF_A_RUN, got == expected, said)
 

@@ -1,4 +1,4 @@
-"""A tale: one session's events as a client saw them, with snapshots taken on the way."""
+"""A recording: one session's events as a client saw them, with snapshots taken on the way."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent
 DELTAS = "part.delta"
 
 
-class Tale:
+class Recording:
     """Follows a session from its first event, and asks the server how it is when told to."""
 
     def __init__(self, house: House, session: Json) -> None:

@@ -1,4 +1,4 @@
-"""The lives of one server: it is born again, on the same port and folder, whenever it dies."""
+"""A server that is started again, on the same port and folder, whenever it dies."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ import aiohttp
 import anyio
 import msgspec
 
-from tests.proof.crash.hatchery import Notice
+from tests.proof.crash.forking import Notice
 from tests.proof.crash.server_process import Order
 
 ROOT = Path(__file__).parents[3]
@@ -29,7 +29,7 @@ KILLED = -signal.SIGKILL
 PORTS = (15_000, 32_000)
 
 
-class Hatchery:
+class ServerProcesses:
     """The process that servers are forked from; shared by all who want some."""
 
     async def __aenter__(self) -> Self:
@@ -38,7 +38,7 @@ class Hatchery:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "tests.proof.crash.hatchery",
+            "tests.proof.crash.forking",
             cwd=ROOT,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
@@ -75,33 +75,33 @@ class Hatchery:
 
 @dataclass(slots=True)
 class Span:
-    """One life of a server."""
+    """One process of a server."""
 
     born: datetime
     ready: datetime | None = None
     """When it answered that it was ready; None if it did not live so long."""
 
 
-class Lives:
+class CrashingServer:
     """Keeps a server alive from `async with` to its end; says when it is up."""
 
     def __init__(
-        self, hatchery: Hatchery, folder: Path, *, model_url: str, orders: Sequence[Order]
+        self, processes: ServerProcesses, folder: Path, *, model_url: str, orders: Sequence[Order]
     ) -> None:
-        """`orders` are the first lives; each further one is a plain one."""
-        self._hatchery = hatchery
+        """`orders` are the first processes; each further one is a plain one."""
+        self._processes = processes
         self._orders = list(orders)
         self.folder = folder
         self.model_url = model_url
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.codes: list[int] = []
-        """How each life so far has ended."""
+        """How each process so far has ended."""
         self.crashes = 0
-        """Lives that ended without our doing: at a point."""
+        """Processes that ended without our doing: at a point."""
         self._killing = False
         self.trouble: str | None = None
-        """Why there will be no other life; None: all is well."""
+        """Why there will be no other process; None: all is well."""
         self.spans: list[Span] = []
         self._up = anyio.Event()
         self._pid = 0
@@ -158,7 +158,7 @@ class Lives:
     async def _live(self) -> None:
         while not self._closing and self.trouble is None:
             self.spans.append(Span(datetime.now(UTC)))
-            self._pid, death = await self._hatchery.order(self._next_order())
+            self._pid, death = await self._processes.order(self._next_order())
             if self._closing:
                 self.kill()
             ready = asyncio.create_task(self._wait_until_ready(self.spans[-1]))
@@ -206,7 +206,7 @@ class Lives:
 
 
 def _free_port() -> int:
-    """A port that stays ours between two lives: no outgoing connection is given one so low."""
+    """A port that stays ours between two processes: no outgoing connection is given one so low."""
     while True:
         port = random.SystemRandom().randrange(*PORTS)
         with socket.socket() as listener:

@@ -1,4 +1,4 @@
-"""The company: what all people of the scenario have in common, and who watches what."""
+"""What all people of the scenario have in common, and who watches what."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -32,7 +32,7 @@ class Halfway:
         await self._all.wait()
 
 
-class Company:
+class People:
     def __init__(self, caller: Caller, gates: Gates, folder: Path, halfway: Halfway) -> None:
         self.caller = caller
         self.gates = gates

@@ -34,7 +34,7 @@ ENDINGS = st.sampled_from(
 ENDED = ("completed", "cancelled", "failed", "interrupted")
 
 
-class AnyLife(RuleBasedStateMachine):
+class AnyOrder(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.store = LittleStore()
@@ -304,5 +304,5 @@ class AnyLife(RuleBasedStateMachine):
         self.the_log_keeps_the_contract_and_the_rows_say_the_same()
 
 
-AnyLife.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
-TestAnyLife = AnyLife.TestCase
+AnyOrder.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+TestAnyOrder = AnyOrder.TestCase

@@ -1,4 +1,4 @@
-"""The stages in which a server can die, and the lives that lead there."""
+"""The phases in which a server can die, and the processes that lead there."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -9,25 +9,25 @@ AT_ONCE = {"TENUTO_LIMITS_FOLD_DELTAS_DAYS": "0"}
 """Fold the deltas of whatever is finished."""
 
 
-class Stage(StrEnum):
+class Phase(StrEnum):
     WORKING = "working"
     """While it serves, from its very first start on."""
     RECOVERING = "recovering"
-    """In the life after a crash halfway: while it settles what was left, and later."""
+    """In the process after a crash halfway: while it settles what was left, and later."""
     TIDYING = "tidying"
     """While it folds the deltas of what is finished."""
 
     def orders(self, last: Order) -> list[Order]:
-        """The lives up to the one that matters, and those after it that are not plain."""
+        """The processes up to the one that matters, and those after it that are not plain."""
         plain = Order()
         match self:
-            case Stage.WORKING:
+            case Phase.WORKING:
                 return [last]
-            case Stage.RECOVERING:
+            case Phase.RECOVERING:
                 return [plain, last]
-            case Stage.TIDYING:
-                tidy = replace_env(plain, AT_ONCE)
-                return [plain, replace_env(last, AT_ONCE), tidy, tidy]
+            case Phase.TIDYING:
+                tidying = replace_env(plain, AT_ONCE)
+                return [plain, replace_env(last, AT_ONCE), tidying, tidying]
 
 
 def replace_env(order: Order, env: dict[str, str]) -> Order:
@@ -38,9 +38,9 @@ def replace_env(order: Order, env: dict[str, str]) -> Order:
 class Target:
     """Where the server is to die."""
 
-    stage: Stage
+    phase: Phase
     point: str
     passing: int
 
     def __str__(self) -> str:
-        return f"--stage {self.stage} --point '{self.point}' --passing {self.passing}"
+        return f"--phase {self.phase} --point '{self.point}' --passing {self.passing}"

@@ -22,7 +22,7 @@ from tests.proof.history.record import (
 PATH = f"/api/sessions/{SESSION}"
 
 
-class Tale(SampleLog):
+class SampleHistory(SampleLog):
     """One session, told step by step; each step takes a second."""
 
     def __init__(self) -> None:
@@ -90,5 +90,5 @@ def seen(connection: str, event: Json, at: float) -> Seen:
     return Seen(connection=connection, seq=event["seq"], type=event["type"], at=at, data=data)
 
 
-def crash(tale: Tale) -> None:
-    tale.entries.append(Misfortune(action="kill", began=tale.tick(), ended=tale.tick()))
+def crash(sample: SampleHistory) -> None:
+    sample.entries.append(Misfortune(action="kill", began=sample.tick(), ended=sample.tick()))

@@ -1,4 +1,4 @@
-"""The stage that schedules are played on: set up once, for however many there are."""
+"""What is changed in libraries while schedules are played: once, for however many there are."""
 
 import logging
 import warnings
@@ -15,7 +15,7 @@ from tests.proof.sim.loop import SimLoop, turn
 
 
 @contextmanager
-def stage() -> Iterator[None]:
+def patched() -> Iterator[None]:
     """Where worlds can be played: errors in the log are heard, orders are steady, time is saved."""
     with ExitStack() as changes, warnings.catch_warnings():
         # A task that is killed before its first step leaves a coroutine that nobody awaits.

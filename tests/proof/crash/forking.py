@@ -1,6 +1,6 @@
-"""The hatchery loads the server's code once and forks a process for each order.
+"""Loads the server's code once and forks a process for each order.
 
-Loading takes longer than a whole scenario, and there are hundreds of lives. Each one is still a
+Loading takes longer than a whole scenario, and there are hundreds of processes. Each one is still a
 process of its own, with nothing but code in common with the others.
 
 It reads orders and writes notices as lines of JSON: `{"pid"}` for each birth, in the order of the
@@ -69,7 +69,7 @@ def _hatch(order: Order) -> int:
 
 
 def _become(order: Order) -> None:
-    """Forget the hatchery: its pipes, its signals."""
+    """Forget the process that forked us: its pipes, its signals."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     log = os.open(f"{order.folder}/server.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -1,4 +1,4 @@
-"""A session's life, told to a store step by step, with a clock and ids that a test can know."""
+"""A session that a test drives in a store step by step, with a clock and ids that a test can know."""
 
 from itertools import count
 from typing import Any
@@ -61,7 +61,7 @@ async def whole_log(store: Store, stream: str) -> list[Event]:
     return [stored.event() for stored in page.events]
 
 
-class Life:
+class DrivenSession:
     """One session and everything that can happen to it. Every step moves the clock."""
 
     def __init__(self, store: Store, session_id: SessionId, *, node: NodeId = NODE) -> None:
@@ -73,7 +73,7 @@ class Life:
         self._names = count(1)
 
     @classmethod
-    async def begin(cls, store: Store, name: str = "one", **fields: Any) -> "Life":
+    async def begin(cls, store: Store, name: str = "one", **fields: Any) -> "DrivenSession":
         session = await store.create_session(new_session(name, **fields))
         return cls(store, session.id)
 

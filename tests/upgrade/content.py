@@ -23,12 +23,12 @@ from tenuto.core.run import (
 from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import ComparisonId, FileId, PartId, SessionId
 from tenuto.ports.store import Store
-from tests.conformance.life import START, Life, fork_of, make_workspace, new_session
+from tests.conformance.driven import START, DrivenSession, fork_of, make_workspace, new_session
 
 PAID = Usage(input_tokens=120, output_tokens=30, reasoning_tokens=4, cost_usd=0.0125)
 
 
-async def live(store: Store) -> None:
+async def fill(store: Store) -> None:
     """Everything that can be in a log or a row, at least once."""
     await make_workspace(store)
     await make_workspace(store, "wsp_other")
@@ -43,64 +43,64 @@ async def _talk(store: Store) -> None:
         id=FileId("fil_a"), name="a.txt", media_type="text/plain", size=3, created_at=START
     )
     await store.put_file(info, b"abc")
-    life = await Life.begin(store, "talk", title="Tides", system="Be brief.")
+    driven = await DrivenSession.begin(store, "talk", title="Tides", system="Be brief.")
     given = [
         InputText(text="look 🌊"),
         InputFile(file_id=info.id, name="a.txt", media_type="text/plain", size=3),
     ]
-    await life.accept(given)  # type: ignore[arg-type]
-    await life.start()
-    await life.begin_part(ReasoningPart(id=PartId("prt_think")))
-    await life.go_on_saying("hm, ", "yes", part="prt_think")
-    tool = await life.call_tool()
-    approval = await life.ask(tool)
-    await life.answer(approval, Decision.ALLOW_SESSION)
-    await life.update_part(replace(tool, state=ToolState.DONE, output="a\nb"))
-    await life.say("The ", "moon 🌕.")
-    await life.accept("and steer", when_busy=WhenBusy.STEER)
-    await life.steer()
-    await life.say("Done.", part="prt_after")
-    await life.settle(Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN, usage=PAID))
-    await life.update(pinned=True, draft="half a th")
-    await life.turn("undo me", "gone")
-    await life.undo()
-    messages = (await store.snapshot(life.id)).messages
-    await life.compact(messages[-1].id, "What was said.")
+    await driven.accept(given)  # type: ignore[arg-type]
+    await driven.start()
+    await driven.begin_part(ReasoningPart(id=PartId("prt_think")))
+    await driven.go_on_saying("hm, ", "yes", part="prt_think")
+    tool = await driven.call_tool()
+    approval = await driven.ask(tool)
+    await driven.answer(approval, Decision.ALLOW_SESSION)
+    await driven.update_part(replace(tool, state=ToolState.DONE, output="a\nb"))
+    await driven.say("The ", "moon 🌕.")
+    await driven.accept("and steer", when_busy=WhenBusy.STEER)
+    await driven.steer()
+    await driven.say("Done.", part="prt_after")
+    await driven.settle(Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN, usage=PAID))
+    await driven.update(pinned=True, draft="half a th")
+    await driven.turn("undo me", "gone")
+    await driven.undo()
+    messages = (await store.snapshot(driven.id)).messages
+    await driven.compact(messages[-1].id, "What was said.")
     other = new_session("fork", title="Tides (fork)")
     await store.create_session(other, *fork_of(messages, other.id))
 
 
 async def _endings(store: Store) -> None:
-    life = await Life.begin(store, "endings", workspace_id="wsp_other")
+    driven = await DrivenSession.begin(store, "endings", workspace_id="wsp_other")
     for status, reason, error in (
         (RunStatus.FAILED, Reason.PROVIDER_ERROR, "the provider said no"),
         (RunStatus.FAILED, Reason.TOO_LARGE, "it grew too large"),
         (RunStatus.INTERRUPTED, Reason.SERVER_CRASHED, None),
         (RunStatus.COMPLETED, Reason.MAX_TOKENS, None),
     ):
-        await life.accept(f"end {reason}")
-        await life.start()
-        await life.say("partial", part=f"prt_{reason}")
+        await driven.accept(f"end {reason}")
+        await driven.start()
+        await driven.say("partial", part=f"prt_{reason}")
         told = RunError(code=str(reason), message=error) if error else None
-        await life.settle(Ending(status=status, reason=reason, error=told))  # type: ignore[arg-type]
-    await life.accept("cancelled")
-    await life.start()
-    await life.call_tool(part="prt_cut")
-    await life.accept("never ran")
-    await life.cancel()
-    await life.settle()
-    gone = await life.accept("taken back")
-    await life.withdraw(gone.id)
+        await driven.settle(Ending(status=status, reason=reason, error=told))  # type: ignore[arg-type]
+    await driven.accept("cancelled")
+    await driven.start()
+    await driven.call_tool(part="prt_cut")
+    await driven.accept("never ran")
+    await driven.cancel()
+    await driven.settle()
+    gone = await driven.accept("taken back")
+    await driven.withdraw(gone.id)
 
 
 async def _open(store: Store) -> None:
-    life = await Life.begin(store, "open")
-    await life.accept("first")
-    await life.start()
-    await life.say("half an ans")
-    await life.ask(await life.call_tool(part="prt_ask"), name="apr_open")
-    await life.accept("second", mode=Mode.CHAT)
-    await life.accept("third", on_disconnect=OnDisconnect.CANCEL)
+    driven = await DrivenSession.begin(store, "open")
+    await driven.accept("first")
+    await driven.start()
+    await driven.say("half an ans")
+    await driven.ask(await driven.call_tool(part="prt_ask"), name="apr_open")
+    await driven.accept("second", mode=Mode.CHAT)
+    await driven.accept("third", on_disconnect=OnDisconnect.CANCEL)
 
 
 async def _compare(store: Store) -> None:
@@ -118,11 +118,11 @@ async def _compare(store: Store) -> None:
                 panes=panes,
             )
         )
-        lives = [Life(store, pane.session_id) for pane in panes]
-        for life in lives:
-            await life.turn("which is best", "me")
+        sessions = [DrivenSession(store, pane.session_id) for pane in panes]
+        for driven in sessions:
+            await driven.turn("which is best", "me")
         if voted:
-            await _vote(store, made.id, lives[0].moment())
+            await _vote(store, made.id, sessions[0].moment())
 
 
 async def _vote(store: Store, comparison_id: ComparisonId, moment: Moment) -> None:
