@@ -47,6 +47,12 @@ async def test_a_node_knows_which_runs_are_its_own(store: Store) -> None:
     assert list(await store.owned(NODE)) == []
 
 
+async def test_who_has_no_lease_is_not_among_the_living(store: Store) -> None:
+    await store.heartbeat(SUCCESSOR, until=instant(30_000))
+    assert NODE not in await store.living(now=instant(29_999))
+    assert list(await store.living(now=instant(30_000))) == []
+
+
 async def test_a_heartbeat_makes_no_event_and_no_news(store: Store) -> None:
     driven = await DrivenSession.begin(store)
     await driven.turn("hello", "x")

@@ -20,7 +20,7 @@ from tenuto.core.event import RunFinished
 from tenuto.core.run import Mode, OnDisconnect, Run, Usage, WhenBusy
 from tenuto.core.session import Fence
 from tenuto.core.value import MessageId, RunId
-from tests.core.little_store import LittleStore, ending, plain
+from tests.core.little_store import NODE, LittleStore, ending, plain
 
 ENDINGS = st.sampled_from(
     [
@@ -171,7 +171,7 @@ class AnyOrder(RuleBasedStateMachine):
     def drop_attached(self) -> None:
         waiting = [self.store.runs[run] for run in self.store.control.queue]
         self.covered |= {r.id for r in waiting if r.on_disconnect is OnDisconnect.CANCEL}
-        self.store.commit(lambda desk: cancelling.drop_attached(desk, self.store.moment()))
+        self.store.commit(lambda desk: cancelling.drop_attached(desk, {NODE}, self.store.moment()))
 
     @precondition(lambda self: self.store.control.queue)
     @rule(data=st.data(), position=st.integers(0, 5), steer=st.booleans())

@@ -1,10 +1,11 @@
 """What a node may rescue, and what it may not."""
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from tenuto.core.run import OnDisconnect
-from tenuto.core.value import NodeId
+from tenuto.core.value import Instant, NodeId, RunId
 from tenuto.engine.engine import Switchboard
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.driven import DrivenSession
@@ -58,6 +59,65 @@ async def test_a_waiting_run_that_belonged_to_a_connection_ends_with_the_crash()
     await harness.rescuer.recover()
     ended = await harness.store.run(run.id)
     assert (ended.status, ended.reason) == ("cancelled", "disconnect")
+    await harness.coordinator.drain(0)
+    await harness.coordinator.stop(1.0)
+
+
+OTHER = NodeId("node_other")
+
+
+async def attached_elsewhere(harness: EngineHarness) -> tuple[DrivenSession, RunId]:
+    """A run that waits, and whose connection another node holds."""
+    driven = await harness.session()
+    other = DrivenSession(harness.store, driven.id, node=OTHER)
+    run = await other.accept("one", on_disconnect=OnDisconnect.CANCEL)
+    return driven, run.id
+
+
+async def test_a_run_whose_connection_another_living_node_holds_is_not_dropped() -> None:
+    harness = EngineHarness(MemoryStore(Switchboard()), Switchboard())
+    _, run_id = await attached_elsewhere(harness)
+    await harness.store.heartbeat(OTHER, until=Instant("2999-01-01T00:00:00.000Z"))
+    await harness.rescuer.recover()
+    with anyio.fail_after(10):
+        await harness.worker.began.wait()
+    assert (await harness.store.run(run_id)).status == "running"
+    await harness.coordinator.drain(0)
+    await harness.coordinator.stop(1.0)
+
+
+async def test_a_run_whose_connection_was_held_by_a_node_that_is_gone_is_dropped_by_the_next_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    harness = EngineHarness(MemoryStore(Switchboard()), Switchboard())
+    _, run_id = await attached_elsewhere(harness)
+    monkeypatch.setattr("tenuto.engine.rescuer.ROUND_SECONDS", 0.0)
+    async with anyio.create_task_group() as upkeep:
+        upkeep.start_soon(harness.rescuer.watch)
+        with anyio.fail_after(10):
+            while (await harness.store.run(run_id)).status == "queued":
+                await anyio.lowlevel.checkpoint()
+        upkeep.cancel_scope.cancel()
+    ended = await harness.store.run(run_id)
+    assert (ended.status, ended.reason) == ("cancelled", "disconnect")
+    assert not harness.worker.began.is_set()
+    await harness.coordinator.drain(0)
+    await harness.coordinator.stop(1.0)
+
+
+async def test_a_look_of_this_node_leaves_alone_what_waits_for_its_own_connections(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    harness = EngineHarness(MemoryStore(Switchboard()), Switchboard())
+    driven = await harness.session()
+    run = await driven.accept("one", on_disconnect=OnDisconnect.CANCEL)
+    monkeypatch.setattr("tenuto.engine.rescuer.ROUND_SECONDS", 0.0)
+    async with anyio.create_task_group() as upkeep:
+        upkeep.start_soon(harness.rescuer.watch)
+        with anyio.fail_after(10):
+            await harness.worker.began.wait()
+        upkeep.cancel_scope.cancel()
+    assert (await harness.store.run(run.id)).status == "running"
     await harness.coordinator.drain(0)
     await harness.coordinator.stop(1.0)
 

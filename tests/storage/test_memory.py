@@ -23,6 +23,7 @@ async def test_a_run_is_no_orphan_while_its_owners_lease_lasts() -> None:
     assert await store.orphans(OTHER, now=instant(10)) == (orphan,)
     await store.heartbeat(NODE, until=instant(20))
     assert await store.orphans(OTHER, now=instant(19)) == ()
+    assert set(await store.living(now=instant(19))) == {NODE}
     assert await store.orphans(OTHER, now=instant(20)) == (orphan,)
     assert await store.orphans(NODE, now=instant(20)) == ()
     await store.heartbeat(NODE, until=instant(40))

@@ -199,9 +199,15 @@ MUTANTS = (
         "rescue api/detached",
         Edit(
             "engine/rescuer.py",
-            "await self._drop_attached(session_id)",
+            "await self._drop_attached(session_id, here)",
             "pass",
         ),
+    ),
+    mutant(
+        "whoever starts drops the runs of all",
+        "A node that starts ends what waits for a connection that another node holds.",
+        "rescue",
+        Edit("engine/rescuer.py", "gone = held - others - {*here}", "gone = held - {*here}"),
     ),
     mutant(
         "a shutdown is a user's cancel",

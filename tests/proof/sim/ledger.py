@@ -110,9 +110,7 @@ class Ledger:
             case "withdrawn":
                 return "withdraw" in of_run
             case "disconnect":
-                # Among several nodes, one that starts cannot tell whose connection it was.
-                gone = lost or "leave" in of_run or not self._alone
-                return run["on_disconnect"] == "cancel" and gone
+                return run["on_disconnect"] == "cancel" and (lost or "leave" in of_run)
             case "server_crashed" | "server_stopped":
                 return lost
             case "storage" | "internal":

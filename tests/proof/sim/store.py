@@ -117,7 +117,7 @@ def _method(work: Work, *, is_write: bool, is_lease: bool) -> Work:
             node.ring.drain()
         return result
 
-    call.__qualname__ = f"Disk.{work.__name__}"
+    call.__qualname__ = f"SimDisk.{work.__name__}"
     return call
 
 
