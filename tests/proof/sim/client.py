@@ -24,10 +24,13 @@ from tenuto.engine.checking import Draft
 from tenuto.engine.sessions import NewSession
 from tenuto.engine.stops import CancelReceipt
 from tenuto.ports.query import Once
+from tests.proof.sim.carrying import carry, tidy
+from tests.proof.sim.comparing import compare, forget, keep, prompt_panes, vote
 from tests.proof.sim.ledger import Ask
 from tests.proof.sim.node import Lost, Node
 from tests.proof.sim.script import Item
 from tests.proof.sim.session_log import WitnessedLog
+from tests.proof.sim.setting import set_model
 from tests.proof.sim.violation import Violation, must
 from tests.proof.sim.watching import attach, watch, watch_run, watch_workspace
 
@@ -58,7 +61,7 @@ async def act(world: "World", item: Item) -> None:
 
 class SimClient:
     def __init__(self, world: "World", item: Item) -> None:
-        self._world = world
+        self.world = world
         self._item = item
         self.dice = Random(item.dice)
         session_id = world.sessions[item.session % len(world.sessions)]
@@ -88,26 +91,34 @@ class SimClient:
             "watch": lambda: self.read(watch),
             "watch_run": lambda: self.read(watch_run),
             "watch_workspace": lambda: self.read(watch_workspace),
+            "compare": lambda: compare(self),
+            "prompt_panes": lambda: prompt_panes(self),
+            "vote": lambda: vote(self),
+            "keep": lambda: keep(self),
+            "forget": lambda: forget(self),
+            "carry": lambda: carry(self),
+            "tidy": lambda: tidy(self),
+            "set_model": lambda: set_model(self),
         }
         await deeds[self._item.kind]()
 
     async def node(self) -> Node:
-        return await self._world.alive(self.dice)
+        return await self.world.alive(self.dice)
 
     @contextmanager
     def asking(self, kind: str, target: str) -> Iterator[Ask]:
-        ask = self._world.ledger.ask(kind, target, began=self._world.loop.steps)
+        ask = self.world.ledger.ask(kind, target, began=self.world.loop.steps)
         try:
             yield ask
         finally:
-            ask.ended = self._world.loop.steps
+            ask.ended = self.world.loop.steps
 
     async def submit(self) -> None:
         dice = self.dice
-        text = "p" + self._world.word().strip()
+        text = "p" + self.world.word().strip()
         draft = Draft(
             input=text,
-            model=dice.choice((None, None, None, "sim/narrow")),
+            model=self._model(dice.choice((None, None, None, "sim/narrow"))),
             mode=dice.choice((Mode.AGENT, Mode.AGENT, Mode.CHAT)),
             when_busy=dice.choice(tuple(WhenBusy)),
             on_disconnect=OnDisconnect.CANCEL if dice.random() < 0.1 else OnDisconnect.CONTINUE,
@@ -115,21 +126,21 @@ class SimClient:
         kind = "interrupt" if draft.when_busy is WhenBusy.INTERRUPT else "submit"
         with self.asking(kind, self.id):
             if draft.on_disconnect is OnDisconnect.CANCEL:
-                await attach(self._world, await self.node(), self.id, draft, dice)
+                await attach(self.world, await self.node(), self.id, draft, dice)
                 return
             try:
                 await self.again(lambda n, o: n.inbox.accept(self.id, draft, once=o))
             except TenutoError:
                 if not self._in_doubt:
-                    self._world.refused.append(text)
+                    self.world.refused.append(text)
                 raise
 
     async def again(self, work: Callable[..., Awaitable[Run]]) -> None:
         """Ask with a key, and again with it when the answer was lost; or once without one."""
         once = None
         if self.dice.random() < 0.5:
-            key = self._world.word()
-            once = Once(key=key, digest=key, at=self._world.clock.now())
+            key = self.world.word()
+            once = Once(key=key, digest=key, at=self.world.clock.now())
         answers: list[Run] = []
         for _ in range(4):
             node = await self.node()
@@ -155,13 +166,13 @@ class SimClient:
         node = await self.node()
         ended = self.session.finished_at
         unfinished = [RunId(r) for r in self.session.runs if r not in ended]
-        began = self._world.loop.now
+        began = self.world.loop.now
         with self.asking("cancel", self.id):
             receipt = await node.call(lambda: node.engine.stops.cancel_session(self.id))
         self._check_receipt(receipt, unfinished, began)
 
     def _check_receipt(self, receipt: CancelReceipt, unfinished: list[RunId], began: float) -> None:
-        runs, ended, ledger = self.session.runs, self.session.finished_at, self._world.ledger
+        runs, ended, ledger = self.session.runs, self.session.finished_at, self.world.ledger
         if receipt.settled or not ledger.troubles:
             # Else the mark may not be stored yet, and a crash can come before it is.
             ledger.covered.update(receipt.cancelled)
@@ -172,35 +183,35 @@ class SimClient:
             must(is_kept, "covered is cancelled", run)
         if not receipt.settled:
             must(
-                not self._world.promptness.is_kind,
+                not self.world.promptness.is_kind,
                 "where nothing is slow a cancel settles",
                 receipt,
             )
-            waited = self._world.loop.now - began
+            waited = self.world.loop.now - began
             must(waited >= SETTLE_SECONDS, "a cancel waits for the ending", waited, receipt)
             return
         for run_id in (*unfinished, *receipt.cancelled):
             must(run_id in ended, "a settled cancel has ended them", runs[run_id], receipt)
         for run_id in receipt.cancelled:
             must(ended[run_id] <= receipt.head, "the head is past it", receipt)
-        if self._world.script.nodes == 1 and not self.session.deleted:
+        if self.world.script.nodes == 1 and not self.session.deleted:
             working = self._working(receipt.cancelled)
             must(not working, "stopped is stopped", receipt, working)
 
     def _working(self, run_ids: tuple[RunId, ...]) -> list[str]:
-        return self._world.ledger.working_for(run_ids)
+        return self.world.ledger.working_for(run_ids)
 
     async def cancel_run(self) -> None:
         run_id = self._pick(list(self.session.runs))
         if run_id is None:
             return
         node = await self.node()
-        began = self._world.loop.now
+        began = self.world.loop.now
         with self.asking("cancel_run", run_id):
             run = await node.call(lambda: node.engine.stops.cancel_run(RunId(run_id)))
         known = self.session.runs[run_id]
         if not run.ended:
-            waited = self._world.loop.now - began
+            waited = self.world.loop.now - began
             must(waited >= SETTLE_SECONDS, "a cancel waits for the ending", waited)
             return
         must(
@@ -220,7 +231,7 @@ class SimClient:
         message_id = self._pick(users)
         if message_id is None:
             return
-        text = "p" + self._world.word().strip()
+        text = "p" + self.world.word().strip()
         await self.again(
             lambda n, o: n.inbox.edit(self.id, MessageId(message_id), text, model=None, once=o)
         )
@@ -250,11 +261,11 @@ class SimClient:
         """A session that names itself in its system text, so that requests tell whose they are."""
         changes = SessionChanges(system=session_id)
         await node.call(lambda: node.engine.sessions.update(session_id, changes))
-        self._world.sessions.append(session_id)
+        self.world.sessions.append(session_id)
 
     async def rename(self) -> None:
         node = await self.node()
-        title = self._world.word().strip()
+        title = self.world.word().strip()
         session = await node.call(
             lambda: node.engine.sessions.update(self.id, SessionChanges(title=title))
         )
@@ -283,7 +294,7 @@ class SimClient:
         edit = self.dice.choice(
             (
                 QueueEdit(position=self.dice.randrange(3)),
-                QueueEdit(input="p" + self._world.word().strip()),
+                QueueEdit(input="p" + self.world.word().strip()),
                 QueueEdit(steer=True),
             )
         )
@@ -295,7 +306,7 @@ class SimClient:
         for _ in range(20):
             if self.session.pending:
                 break
-            await self._world.loop.sleep(self._world.script.hurry)
+            await self.world.loop.sleep(self.world.script.hurry)
         approval_id = self._pick([*self.session.pending] or list(self.session.approvals))
         if approval_id is None:
             return
@@ -319,7 +330,12 @@ class SimClient:
         must(snapshot.session.head <= self.session.head, "a snapshot is of the log", snapshot)
 
     async def read(self, way: Callable[["World", WitnessedLog, Random], None]) -> None:
-        way(self._world, self.session, self.dice)
+        way(self.world, self.session, self.dice)
+
+    def _model(self, wanted: str | None) -> str | None:
+        """A pane takes prompts for its own model only."""
+        panes = {pane for comparison in self.world.comparisons for pane in comparison.panes}
+        return None if self.id in panes else wanted
 
     def _pick(self, among: list[str]) -> str | None:
         return self.dice.choice(among) if among else None

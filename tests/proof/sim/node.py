@@ -13,10 +13,15 @@ from tenuto.core.value import NodeId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.node import Node as EngineNode
-from tenuto.engine.toolbox import Rulebook, Toolbox
+from tenuto.engine.saved import Saved
+from tenuto.engine.settings import SettingsKeeper
+from tenuto.engine.toolbox import Toolbox
+from tenuto.ports.preference import Preferences
+from tenuto.ports.provider import Providers
 from tenuto.ports.store import Store
 from tests.proof.sim.loop import NODE
 from tests.proof.sim.model import SimModels
+from tests.proof.sim.setting import NoProviders, SimSettingsFile
 from tests.proof.sim.store import Ring, SimDisk
 from tests.proof.sim.tool import sim_tools
 
@@ -50,7 +55,21 @@ class Node:
     def _build(self, node: NodeId) -> None:
         script, clock = self._world.script, self._world.clock
         models, store = SimModels(self._world), self.store
-        toolbox = Toolbox(sim_tools(self._world), Rulebook(default=Permission(script.permission)))
+        tools = sim_tools(self._world)
+        self.saved = Saved(SimSettingsFile(self._world, self))
+        self.settings = SettingsKeeper(
+            self.saved,
+            cast("Providers", NoProviders()),
+            models,
+            tools,
+            configured=Preferences(
+                default_model=None,
+                titles=script.titles,
+                permission_default=Permission(script.permission),
+            ),
+            fixed={},
+        )
+        toolbox = Toolbox(tools, self.settings)
         loop = AgentLoop(models, toolbox, RunLimits(steps=4, loop_repeats=3, cost_usd=None), clock)
         self.engine = build_engine(
             EngineNode(id=node, clock=clock, ids=self._world.ids),
@@ -59,7 +78,7 @@ class Node:
             loop,
             self.switchboard,
             maker=TitleMaker(store, models),
-            titles_wanted=lambda: script.titles,
+            titles_wanted=lambda: self.settings.preferences.titles,
             frame=sse.frame,
             run_seconds=RUN_SECONDS,
             fold_after_seconds=script.fold_after,
@@ -78,6 +97,8 @@ class Node:
             self._waiting.pop(answer, None)
 
     async def start(self) -> None:
+        await self.call(self.saved.begin)
+        self._world.settings.check(self.settings.preferences.default_model)
         await self.call(self.engine.start)
         self.ready = True
 

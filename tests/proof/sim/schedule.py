@@ -5,15 +5,22 @@ import random
 from dataclasses import dataclass
 from traceback import format_exception
 
+from tenuto.core import editing
 from tenuto.core.approval import Decision
+from tenuto.core.comparison import Comparison, Pane
+from tenuto.core.desk import Moment
 from tenuto.core.error import TenutoError
-from tenuto.core.session import DEFAULT_WORKSPACE, Session, Workspace
-from tenuto.core.value import ApprovalId, SessionId
+from tenuto.core.run import Mode
+from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, Workspace
+from tenuto.core.value import ApprovalId, ComparisonId, NodeId, SessionId
+from tests.proof.sim.carrying import check_files
 from tests.proof.sim.client import act
+from tests.proof.sim.comparing import check_asked, lay_out
 from tests.proof.sim.loop import Stuck
+from tests.proof.sim.model import BOTH
 from tests.proof.sim.node import Lost, Node
 from tests.proof.sim.patches import patched
-from tests.proof.sim.script import ASKS, Item, Script
+from tests.proof.sim.script import ASKS, MORE, Item, Script
 from tests.proof.sim.violation import Violation, must
 from tests.proof.sim.world import World
 
@@ -96,15 +103,40 @@ async def _begin(world: World) -> None:
         )
         await world.store.create_session(session)
         world.sessions.append(session_id)
+    if world.script.panes:
+        await _lay_out(world)
     for _ in range(world.script.nodes):
         await world.start_node()
+
+
+async def _lay_out(world: World) -> None:
+    """A blind comparison, also by our own hand."""
+    moment = Moment(now=world.clock.now(), node=NodeId("nobody"))
+    models = [tuple(BOTH)[n % 2] for n in range(world.script.panes)]
+    panes = tuple(Pane(session_id=SessionId(world.ids.new("ses")), model=m) for m in models)
+    comparison = Comparison(
+        id=ComparisonId(world.ids.new("cmp")),
+        workspace_id=DEFAULT_WORKSPACE,
+        mode=Mode.CHAT,
+        blind=True,
+        created_at=moment.now,
+        panes=panes,
+    )
+    await world.store.create_comparison(comparison)
+    for pane in panes:
+        signed = SessionChanges(system=pane.session_id)
+        await world.store.commit(
+            pane.session_id,
+            lambda desk, signed=signed: editing.update(desk, signed, moment),  # type: ignore[misc]
+        )
+    lay_out(world, comparison.id, tuple(pane.session_id for pane in panes))
 
 
 async def _do(world: World, item: Item) -> None:
     await world.loop.sleep(item.at)
     if item.trigger is not None:
         await world.next_event(item.session, item.trigger)
-    if item.kind in ASKS:
+    if item.kind in (*ASKS, *MORE):
         await act(world, item)
     else:
         await world.nemesis.strike(item)
@@ -160,8 +192,13 @@ def _check_the_end(world: World) -> None:
         must(len(session.finished_at) == len(session.runs), "every run has ended", session.id)
         world.witness.compare(world.store, session.id)
         inputs = [run["input"] for run in session.runs.values()]
+        if not session.deleted:
+            check_files(world.store, session)
         for text in world.refused:
             must(text not in inputs, "what is refused is not stored", text)
+    world.witness.blindness.check(step=world.loop.steps)
+    for comparison in world.comparisons:
+        check_asked(world.witness.sessions, comparison)
     must(not world.ledger.at_work, "nothing works for nobody", world.ledger.at_work)
     main = asyncio.current_task()
     left = [task for task in world.loop.tasks if not task.done() and task is not main]

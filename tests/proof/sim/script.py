@@ -14,6 +14,15 @@ ASKS = (
     *("answer",) * 3,
     *("watch_run", "watch_workspace", "look", "create"),
 )
+MORE = (
+    *("prompt_panes",) * 4,
+    *("vote",) * 3,
+    *("carry",) * 3,
+    *("set_model",) * 2,
+    *("compare", "keep", "forget", "tidy"),
+    *("submit", "cancel", "undo", "fork", "delete", "watch"),
+)
+"""In schedules with a comparison."""
 ALONE = ("crash", "crash_at", "crash_at", "crash_at", "restart", "trouble", "trouble", "outage")
 TOGETHER = (*ALONE, *("freeze",) * 6, *("stall",) * 6)
 TRIGGERS = (
@@ -40,6 +49,10 @@ FITTING = {
 
 ODD_SEEDS, ODD_SEED = 8, 5
 """One seed in so many has a store that refuses in a way that nobody has a name for."""
+
+
+PANES_SEEDS, PANES_SEED = 4, 2
+"""One seed in so many has a comparison, files and changes of settings."""
 
 
 class Item(Value):
@@ -74,6 +87,8 @@ class Script(Value):
     titles: bool
     fold_after: float
     items: tuple[Item, ...]
+    panes: int = 0
+    """How many the comparison has that is there from the start; 0: there is none."""
 
 
 def draw(seed: int, *, spin: int = 0) -> Script:
@@ -93,6 +108,13 @@ def draw(seed: int, *, spin: int = 0) -> Script:
         apart = Random(-seed)
         at = apart.choice(items).at
         items.append(_item(apart, "odd", at, pace, sessions))
+    panes = 0
+    if seed % PANES_SEEDS == PANES_SEED:
+        apart = Random(-seed)
+        panes = apart.choice((2, 3))
+        for _ in range(apart.choice((2, 3, 4, 6))):
+            at = apart.choice(items).at
+            items.append(_item(apart, apart.choice(MORE), at, pace, sessions + panes))
     return Script(
         seed=seed,
         spin=spin,
@@ -106,6 +128,7 @@ def draw(seed: int, *, spin: int = 0) -> Script:
         titles=dice.random() < 0.5,
         fold_after=dice.choice((0.0, 1e6)),
         items=tuple(items),
+        panes=panes,
     )
 
 

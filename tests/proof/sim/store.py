@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Work = Callable[..., Awaitable[Any]]
 
-WRITES = ("append", "commit", "create_session")
+WRITES = ("append", "commit", "create_session", "create_comparison", "judge", "put_file")
 RING_SECONDS = 0.05
 LINGERS = 0.6
 """How often a way to the store or back takes a turn, or longer."""

@@ -10,6 +10,7 @@ from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId
 from tenuto.storage.memory import MemoryStore
 from tests.oracle.rule import Json
+from tests.proof.sim.blindness import Blindness
 from tests.proof.sim.loop import SimLoop
 from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import Violation, must
@@ -51,6 +52,7 @@ class Witness:
         self.on_changed: Callable[[WitnessedLog], None] = lambda session: None
         """Called when something changed while a run is active."""
         self.on_finished: list[Judge] = []
+        self.blindness = Blindness(("sim/wide", "sim/narrow"))
         self.on_committed: list[Callable[[WitnessedLog, Json], None]] = []
 
     def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
@@ -83,6 +85,9 @@ class Witness:
         event = _decode(body)
         must(event["type"] == stored.type, "an event is what it says", event)
         session.witness(event, body, step=self._loop.steps)
+        self.blindness.look(session, event, step=self._loop.steps)
+        if session.deleted:
+            self.blindness.gone(session.id)
         for tell in self.on_committed:
             tell(session, event)
         if stored.type == "run.finished":
@@ -112,6 +117,7 @@ class Witness:
             # Nothing was said since, and the store says word by word what it said.
             return
         self._compared[session_id] = (log.head, text)
+        self.blindness.must_not_name(session_id, text)
         snapshot = _decode(text)
         session = snapshot["session"]
         must(session["head"] == log.head, "the head is the log's", session, log.head)

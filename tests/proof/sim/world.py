@@ -13,6 +13,7 @@ from tenuto.ports.store import Sink
 from tenuto.storage.memory import MemoryStore
 from tests.oracle.rule import Json
 from tests.proof.sim.clock import CountingIds, VirtualClock
+from tests.proof.sim.comparing import SimComparison
 from tests.proof.sim.ledger import Ledger
 from tests.proof.sim.loop import NumberedTask, SimLoop
 from tests.proof.sim.nemesis import SimNemesis
@@ -21,6 +22,7 @@ from tests.proof.sim.promptness import Promptness
 from tests.proof.sim.reader import SimReader
 from tests.proof.sim.script import Script
 from tests.proof.sim.session_log import WitnessedLog
+from tests.proof.sim.setting import KeptSettings
 from tests.proof.sim.violation import Violation, must
 from tests.proof.sim.witness import Witness, now
 
@@ -74,6 +76,8 @@ class World:
         """Those that are up, or will be soon."""
         self.past: list[Node] = []
         self.readers: list[SimReader] = []
+        self.comparisons: list[SimComparison] = []
+        self.settings = KeptSettings()
         self.sessions: list[str] = []
         self.refused: list[str] = []
         self.callers: dict[str, str] = {}
