@@ -2,7 +2,7 @@
 
 import pytest
 
-from tenuto.core.error import NotFound
+from tenuto.core.error import InvalidInput, NotFound
 from tenuto.core.file import FileInfo
 from tenuto.core.run import InputFile, InputText
 from tenuto.core.value import FileId, Instant
@@ -80,3 +80,15 @@ async def test_a_file_that_no_session_speaks_of_goes_after_a_day(store: Store) -
     assert not await is_there(store)
     await store.purge(before=DAY_AFTER)
     assert await is_there(store, FileId("fil_used"))
+
+
+async def test_a_prompt_whose_file_went_away_since_it_was_checked_is_not_taken(
+    store: Store,
+) -> None:
+    await upload(store)
+    driven = await DrivenSession.begin(store)
+    await store.purge(before=NEXT_DAY)
+    with pytest.raises(InvalidInput):
+        await speak_of(driven)
+    snapshot = await store.snapshot(driven.id)
+    assert (snapshot.session.head, snapshot.runs) == (0, ())

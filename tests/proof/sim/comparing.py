@@ -62,8 +62,10 @@ async def prompt_panes(client: "SimClient") -> None:
     if comparison is None:
         return
     node = await client.node()
+    winner = comparison.winner
     shown = await node.call(lambda: node.engine.comparisons.read(comparison.id))
-    _check_shown(client, comparison, shown)
+    must(winner is None or shown.winner == winner, "a vote stays", winner, shown)
+    _check_shown(client, shown)
     panes = [pane for pane in shown.panes if pane.state is PaneState.OPEN]
     text = "p" + client.world.word().strip()
     comparison.asked[text] = tuple(pane.session_id for pane in panes)
@@ -100,7 +102,8 @@ async def vote(client: "SimClient") -> None:
         return
     must(comparison.winner is None, "one vote is taken", comparison.winner, shown)
     comparison.winner = winner
-    _check_shown(client, comparison, shown)
+    must(shown.winner == winner, "an answer tells what was voted", winner, shown)
+    _check_shown(client, shown)
 
 
 async def keep(client: "SimClient") -> None:
@@ -143,9 +146,7 @@ def _any(client: "SimClient") -> SimComparison | None:
     return client.dice.choice(there) if there else None
 
 
-def _check_shown(client: "SimClient", comparison: SimComparison, shown: ShownComparison) -> None:
-    if comparison.winner is not None:
-        must(shown.winner == comparison.winner, "a vote stays", comparison.winner, shown)
+def _check_shown(client: "SimClient", shown: ShownComparison) -> None:
     blindness = client.world.witness.blindness
     named = [pane for pane in shown.panes if pane.model is not None]
     must(not named or shown.voted, "a blind answer tells nothing", shown)
