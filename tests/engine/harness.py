@@ -69,6 +69,7 @@ class EngineHarness:
             run_seconds=60.0,
             fold_after_seconds=1e9,
         )
+        self.engine = engine
         self.driver, self.coordinator = engine.driver, engine.coordinator
         self.endings, self.inbox, self.stops = engine.endings, engine.inbox, engine.stops
         self.rescuer = engine.rescuer
