@@ -56,6 +56,7 @@ class Stops:
         except StorageTrouble as trouble:
             log.warning("a cancel cannot be stored yet: %s", trouble)
             return await self._cancel_session_unstored(session_id, reason)
+        self._stop(session_id, cancelled, reason)
         return await self._receipt(session_id, cancelled, head)
 
     async def cancel_run(self, run_id: RunId, reason: Reason = Reason.USER) -> Run:
@@ -65,10 +66,11 @@ class Stops:
             return run
 
         async def cover() -> None:
-            await self._store.commit(
+            covered, _ = await self._store.commit(
                 run.session_id,
                 lambda desk: cancelling.cancel_run(desk, run_id, reason, self._node.moment()),
             )
+            self._stop(run.session_id, covered, reason)
 
         try:
             await cover()
@@ -84,6 +86,11 @@ class Stops:
         for task in pending:
             task.cancel()
         await asyncio.gather(*pending, return_exceptions=True)
+
+    def _stop(self, session_id: SessionId, covered: Covered, reason: Reason) -> None:
+        """Stop the run at once if it is ours; else its node sees the mark."""
+        if covered.active is not None:
+            self._coordinator.stop_now(session_id, reason, run_id=covered.active)
 
     async def _cover_session(
         self, session_id: SessionId, reason: Reason, *, up_to: int | None
