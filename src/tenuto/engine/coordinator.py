@@ -53,10 +53,17 @@ class Coordinator:
                 lane.active.heard += 1
             self._look(session_id, lane)
             return
-        if self._draining:
-            return
-        lane = self._lanes[session_id] = Lane()
-        lane.task = asyncio.create_task(self._work(session_id, lane), name=f"lane {session_id}")
+        self.expect(session_id)
+
+    def expect(self, session_id: SessionId) -> None:
+        """A prompt is on its way to the store: ask for the next run right behind it.
+
+        The store writes both at once, and the run begins a write sooner. If the prompt is not
+        accepted after all, there is nothing to start.
+        """
+        if session_id not in self._lanes and not self._draining:
+            lane = self._lanes[session_id] = Lane()
+            lane.task = asyncio.create_task(self._work(session_id, lane), name=f"lane {session_id}")
 
     def works_on(self, session_id: SessionId) -> bool:
         """Whether the session has a lane here: from before a run starts until it has ended."""
