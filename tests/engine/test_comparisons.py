@@ -9,12 +9,11 @@ from tenuto.core.comparison import PaneState, ShownComparison, Winner
 from tenuto.core.error import AlreadyAnswered, Conflict, InvalidInput, NotFound, SessionBusy
 from tenuto.core.run import OnDisconnect, Run
 from tenuto.core.value import Instant
-from tenuto.engine.checking import Draft
 from tenuto.engine.comparisons import NewComparison
 from tenuto.engine.engine import Switchboard
 from tenuto.ports.query import ComparisonQuery, Once
 from tenuto.storage.memory import MemoryStore
-from tests.conformance.driven import make_workspace
+from tests.conformance.driven import DrivenSession, make_workspace
 from tests.engine.harness import EngineHarness
 
 pytestmark = pytest.mark.anyio
@@ -79,8 +78,7 @@ async def test_a_vote_for_a_pane_that_is_not_there_changes_nothing(winner: int) 
 
 async def test_all_panes_take_a_prompt_or_none_does() -> None:
     harness, shown = await laid_out()
-    busy = shown.panes[1].session_id
-    await harness.engine.inbox.accept(busy, Draft(input="first"))
+    await DrivenSession(harness.store, shown.panes[1].session_id).accept("first")
     await ask(harness, shown, "both")
     queues = [(await harness.store.session(pane.session_id)).queued for pane in shown.panes]
     assert queues == [1, 2]

@@ -92,6 +92,33 @@ async def test_a_prompt_that_comes_while_the_lane_finds_nothing_is_started(
     assert await ended(harness, prompts[0].id) == "completed"
 
 
+async def test_a_prompt_that_comes_right_after_an_ending_is_started(harness: EngineHarness) -> None:
+    """It is committed before the lane knows that its run has ended."""
+    driven = await harness.session()
+    prompts = [await driven.accept("one")]
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await harness.worker.began.wait()
+
+    async def prompt() -> None:
+        prompts.append(await driven.accept("two"))
+
+    racy(harness).after_commit = prompt
+    harness.worker.may_end.set()
+    assert await ended(harness, prompts[0].id) == "completed"
+    await harness.coordinator.until_gone(driven.id)
+    assert await ended(harness, prompts[1].id) == "completed"
+
+
+async def test_a_prompt_that_waits_when_a_run_ends_is_started(harness: EngineHarness) -> None:
+    driven = await harness.session()
+    await driven.accept("one")
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await harness.worker.began.wait()
+    waiting = await driven.accept("two")
+    harness.worker.may_end.set()
+    assert await ended(harness, waiting.id) == "completed"
+
+
 async def test_a_cancel_right_after_the_start_is_seen(harness: EngineHarness) -> None:
     """It is committed before the lane knows that it has a run to stop."""
     driven = await harness.session()
