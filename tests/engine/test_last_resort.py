@@ -11,6 +11,7 @@ import pytest
 from tenuto.core.desk import Change
 from tenuto.core.error import NotFound, StorageTrouble
 from tenuto.core.event import RunStarted
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Usage
 from tenuto.core.value import NodeId, RunId
 from tenuto.engine.engine import Switchboard
@@ -154,7 +155,7 @@ async def test_a_cancel_settles_a_run_that_cannot_be_recorded(stage: Stage) -> N
     run = await life.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
         await stage.worker.began.wait()
-        receipt = await stage.stops.cancel_session(life.id)
+        receipt = await stage.stops.cancel_session(life.id, by=OWNER)
     assert receipt.settled
     assert await ending(stage, run.id) == ("cancelled", "user")
 

@@ -7,6 +7,7 @@ import anyio
 import pytest
 
 from tenuto.core.error import StorageTrouble
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Ending, Run
 from tenuto.core.value import RunId
 from tenuto.engine import stops
@@ -84,7 +85,7 @@ async def test_on_a_full_disk_a_cancel_stops_the_work_at_once_and_is_stored_late
         await worker_of(stage).began.wait()
     queued = await life.accept("two")
     fill(stage)
-    receipt = await stage.stops.cancel_session(life.id)
+    receipt = await stage.stops.cancel_session(life.id, by=OWNER)
     assert worker_of(stage).stopped.is_set()
     assert (receipt.cancelled, receipt.settled) == ((active.id, queued.id), False)
     make_room(stage)
@@ -105,7 +106,7 @@ async def test_what_a_cancel_covers_does_not_start_before_the_cancel_is_stored(
     store = store_of(stage)
     # There is room for everything but the mark.
     store.refusal, store.refuses = FULL, lambda change: change.control.cancels.mark > 0
-    await stage.stops.cancel_session(life.id)
+    await stage.stops.cancel_session(life.id, by=OWNER)
     assert (await ended(stage, active)).status == "cancelled"
     await anyio.wait_all_tasks_blocked()
     assert worker_of(stage).began_runs == [active.id]
@@ -120,7 +121,7 @@ async def test_what_is_accepted_after_such_a_cancel_runs(stage: Stage) -> None:
     async with asyncio.timeout(LIMIT_SECONDS):
         await worker_of(stage).began.wait()
     fill(stage)
-    await stage.stops.cancel_session(life.id)
+    await stage.stops.cancel_session(life.id, by=OWNER)
     worker_of(stage).may_end.set()
     make_room(stage)
     # Before the mark is tried again.
@@ -135,7 +136,7 @@ async def test_on_a_full_disk_one_run_can_be_stopped_by_its_id(stage: Stage) -> 
         await worker_of(stage).began.wait()
     queued = await life.accept("two")
     fill(stage)
-    seen = await stage.stops.cancel_run(active.id)
+    seen = await stage.stops.cancel_run(active.id, by=OWNER)
     assert worker_of(stage).stopped.is_set()
     assert not seen.ended
     worker_of(stage).may_end.set()

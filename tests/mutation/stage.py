@@ -55,12 +55,12 @@ class Stage:
     def __init__(self, store: MemoryStore, switchboard: Switchboard) -> None:
         self.store = store
         self.worker = HeldWorker()
-        models = cast("Models", NoModels())
-        node = Node(id=NODE, clock=SystemClock(), ids=RandomIds())
+        self.models = cast("Models", NoModels())
+        self.node = node = Node(id=NODE, clock=SystemClock(), ids=RandomIds())
         engine = build_engine(
             node,
             store,
-            models,
+            self.models,
             self.worker,
             switchboard,
             maker=NoTitles(),
@@ -69,6 +69,7 @@ class Stage:
             run_seconds=60.0,
             fold_after_seconds=1e9,
         )
+        self.engine = engine
         self.driver, self.coordinator = engine.driver, engine.coordinator
         self.endings, self.inbox, self.stops = engine.endings, engine.inbox, engine.stops
         self.rescuer = engine.rescuer

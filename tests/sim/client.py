@@ -17,6 +17,7 @@ from tenuto.core.error import (
     StorageTrouble,
     TenutoError,
 )
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.session import SessionChanges
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
@@ -73,7 +74,9 @@ class Client:
             "cancel": self.cancel,
             "cancel_run": self.cancel_run,
             "undo": self.undo,
-            "retry": lambda: self.again(lambda n, o: n.inbox.retry(self.id, model=None, once=o)),
+            "retry": lambda: self.again(
+                lambda n, o: n.inbox.retry(self.id, model=None, by=OWNER, once=o)
+            ),
             "edit": self.edit,
             "continue": self.go_on,
             "compact": self.compact,
@@ -118,7 +121,7 @@ class Client:
                 await attach(self._world, await self.node(), self.id, draft, dice)
                 return
             try:
-                await self.again(lambda n, o: n.inbox.accept(self.id, draft, once=o))
+                await self.again(lambda n, o: n.inbox.accept(self.id, draft, by=OWNER, once=o))
             except TenutoError:
                 if not self._in_doubt:
                     self._world.refused.append(text)
@@ -129,7 +132,7 @@ class Client:
         once = None
         if self.dice.random() < 0.5:
             key = self._world.word()
-            once = Once(key=key, digest=key, at=self._world.clock.now())
+            once = Once(by=OWNER.id, key=key, digest=key, at=self._world.clock.now())
         answers: list[Run] = []
         for _ in range(4):
             node = await self.node()
@@ -156,7 +159,7 @@ class Client:
         unfinished = [RunId(r) for r, view in self.session.runs.items() if not view.ended]
         began = self._world.loop.now
         with self.asking("cancel", self.id):
-            receipt = await node.call(lambda: node.engine.stops.cancel_session(self.id))
+            receipt = await node.call(lambda: node.engine.stops.cancel_session(self.id, by=OWNER))
         self._check_receipt(receipt, unfinished, began)
 
     def _check_receipt(self, receipt: CancelReceipt, unfinished: list[RunId], began: float) -> None:
@@ -195,7 +198,7 @@ class Client:
         node = await self.node()
         began = self._world.loop.now
         with self.asking("cancel_run", run_id):
-            run = await node.call(lambda: node.engine.stops.cancel_run(RunId(run_id)))
+            run = await node.call(lambda: node.engine.stops.cancel_run(RunId(run_id), by=OWNER))
         view = self.session.runs[run_id]
         if not run.ended:
             waited = self._world.loop.now - began
@@ -209,7 +212,7 @@ class Client:
 
     async def undo(self) -> None:
         node = await self.node()
-        undone = await node.call(lambda: node.engine.inbox.undo(self.id))
+        undone = await node.call(lambda: node.engine.inbox.undo(self.id, by=OWNER))
         left = [m for m in undone.removed if m in self.session.transcript.messages]
         must(undone.removed and not left, "what is undone is gone", undone)
 
@@ -220,48 +223,50 @@ class Client:
             return
         text = "p" + self._world.word().strip()
         await self.again(
-            lambda n, o: n.inbox.edit(self.id, MessageId(message_id), text, model=None, once=o)
+            lambda n, o: n.inbox.edit(
+                self.id, MessageId(message_id), text, model=None, by=OWNER, once=o
+            )
         )
 
     async def go_on(self) -> None:
         runs = list(self.session.runs)
         run_id = self._pick([*runs, *runs[-1:] * 4])
         if run_id is not None:
-            await self.again(lambda n, o: n.inbox.go_on(RunId(run_id), once=o))
+            await self.again(lambda n, o: n.inbox.go_on(RunId(run_id), by=OWNER, once=o))
 
     async def compact(self) -> None:
         node = await self.node()
-        run = await node.call(lambda: node.engine.inbox.compact(self.id))
+        run = await node.call(lambda: node.engine.inbox.compact(self.id, by=OWNER))
         must(run.ended, "compacting answers when it is done", run)
 
     async def fork(self) -> None:
         node = await self.node()
-        session = await node.call(lambda: node.engine.sessions.fork(self.id, None))
+        session = await node.call(lambda: node.engine.sessions.fork(self.id, None, by=OWNER))
         await self._signed(node, session.id)
 
     async def create(self) -> None:
         node = await self.node()
-        session = await node.call(lambda: node.engine.sessions.create(NewSession()))
+        session = await node.call(lambda: node.engine.sessions.create(NewSession(), by=OWNER))
         await self._signed(node, session.id)
 
     async def _signed(self, node: Node, session_id: SessionId) -> None:
         """A session that names itself in its system text, so that requests tell whose they are."""
         changes = SessionChanges(system=session_id)
-        await node.call(lambda: node.engine.sessions.update(session_id, changes))
+        await node.call(lambda: node.engine.sessions.update(session_id, changes, by=OWNER))
         self._world.sessions.append(session_id)
 
     async def rename(self) -> None:
         node = await self.node()
         title = self._world.word().strip()
         session = await node.call(
-            lambda: node.engine.sessions.update(self.id, SessionChanges(title=title))
+            lambda: node.engine.sessions.update(self.id, SessionChanges(title=title), by=OWNER)
         )
         must(session.title_source == "user", "a name is the user's", session)
 
     async def delete(self) -> None:
         node = await self.node()
         with self.asking("delete", self.id):
-            await node.call(lambda: node.engine.sessions.delete(self.id))
+            await node.call(lambda: node.engine.sessions.delete(self.id, by=OWNER))
         must(self.session.deleted, "deleted is deleted", self.id)
 
     async def withdraw(self) -> None:
@@ -270,7 +275,7 @@ class Client:
             return
         node = await self.node()
         with self.asking("withdraw", run_id):
-            await node.call(lambda: node.engine.queue.withdraw(RunId(run_id)))
+            await node.call(lambda: node.engine.queue.withdraw(RunId(run_id), by=OWNER))
         view = self.session.runs[run_id]
         must(view.run["reason"] in ("withdrawn", "deleted"), "taken back is taken back", view.run)
 
@@ -286,7 +291,7 @@ class Client:
             )
         )
         node = await self.node()
-        await node.call(lambda: node.engine.queue.change(RunId(run_id), edit))
+        await node.call(lambda: node.engine.queue.change(RunId(run_id), edit, by=OWNER))
 
     async def answer(self) -> None:
         """Wait a little for a question, and answer it, perhaps twice."""
@@ -303,7 +308,7 @@ class Client:
             node = await self.node()
             await node.call(
                 lambda node=node: node.engine.answers.answer(  # type: ignore[misc]
-                    ApprovalId(approval_id), decision, None
+                    ApprovalId(approval_id), decision, None, by=OWNER
                 )
             )
             must(was_open, "the first answer wins", approval_id)

@@ -7,6 +7,7 @@ from traceback import format_exception
 
 from tenuto.core.approval import Decision
 from tenuto.core.error import TenutoError
+from tenuto.core.principal import OWNER
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, Workspace
 from tenuto.core.value import ApprovalId, SessionId
 from tests.sim.client import act
@@ -134,7 +135,9 @@ async def _answer(world: World, approval_id: str) -> None:
     node = await world.alive(dice)
     decision = dice.choice((Decision.ALLOW_ONCE, Decision.DENY))
     try:
-        await node.call(lambda: node.engine.answers.answer(ApprovalId(approval_id), decision, None))
+        await node.call(
+            lambda: node.engine.answers.answer(ApprovalId(approval_id), decision, None, by=OWNER)
+        )
     except (Lost, TenutoError):
         return
 
