@@ -11,67 +11,17 @@ from tenuto.api.door import Door
 from tenuto.api.guesses import Guesses
 from tenuto.api.metrics import Metrics
 from tenuto.api.services import BodyLimits, Services
-from tenuto.core.error import NotFound
-from tenuto.core.principal import Principal
-from tenuto.core.value import FileId, SessionId
 from tenuto.engine.engine import Switchboard
-from tenuto.ports.query import RunQuery
-from tenuto.ports.view import View
-from tenuto.storage.memory import MemoryStore
 from tests.mutation.stage import Stage
+from tests.support.narrow import NarrowStore
 
 TOKEN = "t"
-BY_SESSION = ("session", "snapshot", "messages", "user_message", "approvals", "read")
-
-
-class NarrowStore(MemoryStore):
-    """Shows everything to everyone, until it is told what to hide."""
-
-    hidden: SessionId | None = None
-    """A session that nobody sees, and nothing that is of it."""
-    blind = False
-    """Nobody sees anything."""
-
-    def seen_by(self, who: Principal) -> View:
-        return cast("View", Narrowed(self))
-
-
-class Narrowed:
-    def __init__(self, store: NarrowStore) -> None:
-        self._store = store
-
-    def __getattr__(self, name: str) -> Any:
-        async def look(*args: Any, **options: Any) -> Any:
-            if self._store.blind or self._hides(name, args):
-                raise NotFound("there is no such thing")
-            found = await getattr(self._store, name)(*args, **options)
-            if self._is_of_it(found):
-                raise NotFound("there is no such thing")
-            return found
-
-        return look
-
-    def _hides(self, name: str, args: tuple[Any, ...]) -> bool:
-        hidden, asked = self._store.hidden, (*args, None)[0]
-        if name in BY_SESSION:
-            return bool(asked == hidden)
-        if name in ("file", "file_content"):
-            return hidden in self._store._state.uses.get(FileId(asked), ())
-        return isinstance(asked, RunQuery) and asked.session_id == hidden and hidden is not None
-
-    def _is_of_it(self, found: Any) -> bool:
-        hidden = self._store.hidden
-        run = getattr(found, "run", found)
-        panes = getattr(getattr(found, "comparison", None), "panes", ())
-        ids = [getattr(run, "session_id", None), *(pane.session_id for pane in panes)]
-        return hidden is not None and hidden in ids
 
 
 class Indoors:
     """A server but for its socket. Nobody works: what is accepted waits, what runs is held."""
 
     def __init__(self) -> None:
-        # The engine hears of nothing, so it begins nothing.
         self.store = NarrowStore(Switchboard())
         stage = Stage(self.store, Switchboard())
         services = Services(
@@ -86,8 +36,13 @@ class Indoors:
             limits=BodyLimits(max_body_bytes=10_000, max_file_bytes=10_000),
             metrics=Metrics(),
         )
+        self.coordinator = stage.coordinator
         door = Door(token=TOKEN, host="127.0.0.1", port=80)
         self.app = build_app(services, door, Guesses(most_per_minute=9))
+
+    async def rest(self) -> None:
+        """Begin nothing from now on."""
+        await self.coordinator.drain(0)
 
     async def ask(
         self,

@@ -71,6 +71,7 @@ async def indoors(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Indoors]:
     """With a pane that runs, asks, and was sent a file; and with another beside it."""
     monkeypatch.setattr(stops, "SETTLE_SECONDS", 0.01)
     indoors = Indoors()
+    await indoors.rest()
     store = indoors.store
     await make_workspace(store)
     await store.put_file(FILE, b"x")

@@ -6,15 +6,17 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-from tenuto.core.error import StorageTrouble
+from tenuto.core.error import NotFound, StorageTrouble
 from tenuto.core.principal import OWNER
 from tenuto.core.run import Ending, Run
-from tenuto.core.value import RunId
+from tenuto.core.session import Session
+from tenuto.core.value import RunId, SessionId
 from tenuto.engine import stops
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.work import Work
 from tests.engine.picky import PickyStore
 from tests.mutation.stage import HeldWorker, Stage
+from tests.support.narrow import NarrowStore
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E1")]
 LIMIT_SECONDS = 8.0
@@ -143,3 +145,40 @@ async def test_on_a_full_disk_one_run_can_be_stopped_by_its_id(stage: Stage) -> 
     make_room(stage)
     assert (await ended(stage, active)).status == "cancelled"
     assert (await ended(stage, queued)).status == "completed"
+
+
+async def test_a_cancel_of_what_one_may_not_see_stops_nothing() -> None:
+    switchboard = Switchboard()
+    store = NarrowStore(switchboard)
+    stage = Stage(store, switchboard)
+    life = await stage.session()
+    run = await life.accept("one")
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await stage.worker.began.wait()
+    store.hidden = life.id
+    with pytest.raises(NotFound):
+        await stage.stops.cancel_session(life.id, by=OWNER)
+    with pytest.raises(NotFound):
+        await stage.stops.cancel_run(run.id, by=OWNER)
+    stage.worker.may_end.set()
+    assert (await ended(stage, run)).status == "completed"
+
+
+async def test_where_nothing_can_be_read_a_cancel_still_stops_the_work(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unreadable(session_id: SessionId) -> Session:
+        raise FULL
+
+    life = await stage.session()
+    active = await life.accept("one")
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await worker_of(stage).began.wait()
+    fill(stage)
+    monkeypatch.setattr(store_of(stage), "session", unreadable)
+    with pytest.raises(StorageTrouble):
+        await stage.stops.cancel_session(life.id, by=OWNER)
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await worker_of(stage).stopped.wait()
+    make_room(stage)
+    assert (await ended(stage, active)).status == "cancelled"

@@ -248,7 +248,7 @@ MUTANTS = (
         "a run's stream begins too late",
         "The stream of a run does not show that it was accepted.",
         "api/streams api/detached",
-        Edit("api/streams.py", "max(after, placed.accepted - 1)", "max(after, placed.accepted)"),
+        Edit("api/streams.py", "max(after, accepted - 1)", "max(after, accepted)"),
     ),
     mutant(
         "cursor ahead of the log trusted",

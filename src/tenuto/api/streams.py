@@ -5,6 +5,7 @@ from functools import partial
 from tenuto.api.call import Call
 from tenuto.api.parameter import AFTER
 from tenuto.api.sse import Batches, snapshot_frame
+from tenuto.core.run import Run
 from tenuto.core.value import RunId, SessionId, StreamId, Value, WorkspaceId
 from tenuto.engine.tailer import EncodedEvent
 from tenuto.ports.query import SessionSnapshot
@@ -53,9 +54,17 @@ class Viewing:
     async def run(self, run_id: RunId) -> Batches:
         """Of one run only; ends after its `run.finished`, also if that was seen before."""
         placed = await self._sees.placed_run(run_id)
-        run, head = placed.run, placed.head
-        after = self._after(head)
-        told = False
+        return self._of_run(placed.run, placed.accepted, self._after(placed.head), placed.head)
+
+    async def accepted(self, run: Run) -> Batches:
+        """Of a run that was accepted for this very call, usually a moment ago."""
+        accepted = self._tailer.accepted_at(StreamId(run.session_id), run.id)
+        if accepted is None or self._place.cursor is not None:
+            return await self.run(run.id)
+        return self._of_run(run, accepted, NO_CURSOR, accepted)
+
+    def _of_run(self, run: Run, accepted: int, after: int | None, head: int) -> Batches:
+        run_id, told = run.id, False
 
         async def take() -> tuple[bytes, int]:
             # The run may have ended since we looked: then the snapshot tells it, and no event will.
@@ -76,7 +85,7 @@ class Viewing:
         return partial(
             self._tailer.follow,
             StreamId(run.session_id),
-            after=after if after is None else max(after, placed.accepted - 1),
+            after=after if after is None else max(after, accepted - 1),
             # Folded deltas are whole again in one: a run can be replayed without a snapshot.
             snapshot=take if after is None else None,
             shown=shown,

@@ -47,7 +47,7 @@ def build_engine(
     driver = Driver(store, worker, node, run_seconds=run_seconds)
     coordinator = Coordinator(store, driver, node)
     checking = Checking(store, models, node)
-    inbox = Inbox(store, checking, endings, node)
+    inbox = Inbox(store, checking, endings, coordinator, node)
     sessions = SessionKeeper(store, models, coordinator, node)
     comparisons = ComparisonKeeper(store, models, sessions, node)
     tailer = Tailer(store, bell, frame)

@@ -13,6 +13,7 @@ from tenuto.core.message import Message
 from tenuto.core.run import Ending, Reason, Run, RunStatus
 from tenuto.core.session import Fence, Session
 from tenuto.core.starting import Started
+from tenuto.core.told import with_result
 from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.resort import LADDER, MISTAKE, Resort, complain, emptied, is_gone, lessened
@@ -38,6 +39,14 @@ class Active:
         self.stopped: tuple[RunStatus, Reason] | None = None
         self.lost = False
         """Another owner has the run, or its session is gone: write nothing more."""
+        self.worked = False
+        """The worker came to its end by itself, so nothing that it asked of the store is open."""
+        self.settling = False
+        """The ending is being written: whether a cancel came before it is decided there."""
+        self.heard = 0
+        """How often the session changed since then; the ending itself is one."""
+        self.was_last = False
+        """No other run waited when this one ended."""
 
     def cancel(self, reason: Reason) -> None:
         self._stop(RunStatus.CANCELLED, reason)
@@ -99,7 +108,8 @@ class Driver:
                 work.limit.deadline = anyio.current_time() + self._run_seconds
                 with work.limit:
                     ending = await self._worker.work(work)
-                if work.limit.cancelled_caught:
+                active.worked = not work.limit.cancelled_caught
+                if not active.worked:
                     ending = Ending(status=RunStatus.COMPLETED, reason=Reason.TIME_LIMIT)
         except ProviderError as error:
             ending = Ending.failed(error.reason, str(error))
@@ -121,13 +131,14 @@ class Driver:
 
     async def _settle(self, active: Active, work: Work, ending: Ending) -> Run | None:
         """Write the ending: again while the store is in trouble, with less if it refuses it."""
+        active.settling = True
         refused = 0
         while not active.lost and not self._abandoned:
             try:
                 ending = await self._recorded(active, work, ending)
                 return await self._write(active, work, ending, LADDER[refused])
             except _WentOn:
-                continue
+                active.worked = False
             except Fenced:
                 return None
             except StorageTrouble as error:
@@ -164,15 +175,22 @@ class Driver:
         bare = resort is not Resort.WHOLE
         last = lessened(ending if bare else replace(ending, usage=work.usage()), resort)
         empty = resort is Resort.EMPTY
-        message = None if empty else await self._store.open_message(session_id)
+        message = None if empty else await self._answer(active, work)
 
-        def decide(desk: Desk) -> Change[Run]:
+        def decide(desk: Desk) -> Change[tuple[Run, bool]]:
             answer = emptied(desk) if empty else message
-            return _settled(desk, fence, last, answer, self._node.moment())
+            change = _settled(desk, fence, last, answer, self._node.moment())
+            return with_result(change, (change.result, not change.control.queue))
 
-        run, _ = await self._store.commit(session_id, decide)
+        (run, active.was_last), _ = await self._store.commit(session_id, decide)
         log.info("run ended", extra={**_of(work), "status": run.status, "reason": run.reason})
         return run
+
+    async def _answer(self, active: Active, work: Work) -> Message | None:
+        """The run's open message, as the log has it."""
+        if active.worked and work.recorder.all_stored:
+            return work.recorder.message() if active.started.message else None
+        return await self._store.open_message(work.session.id)
 
 
 class _WentOn(Exception):

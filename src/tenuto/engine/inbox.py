@@ -18,6 +18,7 @@ from tenuto.core.principal import Principal
 from tenuto.core.run import Input, Mode, OnDisconnect, Run
 from tenuto.core.value import MessageId, RunId, SessionId, Value
 from tenuto.engine.checking import Checking, Draft
+from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
 from tenuto.engine.node import Node
 from tenuto.ports.query import Once
@@ -37,11 +38,13 @@ class Inbox:
         store: Store,
         checking: Checking,
         endings: Endings,
+        coordinator: Coordinator,
         node: Node,
     ) -> None:
         self._store = store
         self._checking = checking
         self._endings = endings
+        self._coordinator = coordinator
         self._node = node
         self._closed = False
 
@@ -61,6 +64,7 @@ class Inbox:
             if known := await self._store.answered(once, Run):
                 return known
             raise
+        self._coordinator.expect(session_id)
         run, _ = await self._store.commit(
             session_id,
             lambda desk: accepting.accept(desk, prompt, self._node.moment(by=by)),

@@ -1,6 +1,7 @@
-"""Stops: a cancel is a mark in the store, and what runs here stops even if it cannot be stored."""
+"""Stops: a cancel is a mark in the store; what runs here stops at once, stored or not."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, cast
@@ -53,9 +54,12 @@ class Stops:
         self, session_id: SessionId, reason: Reason = Reason.USER, *, by: Principal
     ) -> CancelReceipt:
         """Cover everything accepted so far; answer when it has ended."""
-        try:
-            # Inside: where nothing can be read either, the safe side is still to stop.
+        # Where nothing can be read, the safe side is to stop.
+        with contextlib.suppress(StorageTrouble):
             await self._store.seen_by(by).session(session_id)
+        # Before the mark is stored, but not before it is on its way: no ending comes before it.
+        self._coordinator.stop_now(session_id, reason)
+        try:
             cancelled, head = await self._cover_session(session_id, reason, by, up_to=None)
         except StorageTrouble as trouble:
             log.warning("a cancel cannot be stored yet: %s", trouble)
@@ -76,11 +80,11 @@ class Stops:
         async def cover() -> None:
             await self._store.commit(run.session_id, decide)
 
+        self._coordinator.stop_now(run.session_id, reason, run_id=run_id)
         try:
             await cover()
         except StorageTrouble as trouble:
             log.warning("a cancel cannot be stored yet: %s", trouble)
-            self._coordinator.stop_now(run.session_id, reason, run_id=run_id)
             await self._stored(run_id, cover)
         return await self._endings.of(run_id, seconds=SETTLE_SECONDS)
 
@@ -109,8 +113,7 @@ class Stops:
     async def _cancel_session_unstored(
         self, session_id: SessionId, reason: Reason, by: Principal
     ) -> CancelReceipt:
-        """Stop the work now; the mark follows as soon as the store takes it."""
-        self._coordinator.stop_now(session_id, reason)
+        """The work has stopped; the mark follows as soon as the store takes it."""
         session = await self._store.session(session_id)
         control = await self._store.control(session_id)
         # What is accepted once there is room again came after this cancel.

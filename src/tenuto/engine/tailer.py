@@ -20,6 +20,8 @@ RECENT_FRAMES = 1_000
 RECENT_BYTES = 512 * 1024
 # The log is asked again after this long without a ring, in case one was missed.
 POLL_SECONDS = 30.0
+EXPECTED_SECONDS = 2.0
+"""How long the newest frames wait for a viewer who was announced."""
 # Comes before a proxy or a client takes a silent connection for a dead one.
 HEARTBEAT_SECONDS = 10.0
 
@@ -57,6 +59,7 @@ class Recent:
         self._bytes = 0
         self._doubt_at = asyncio.get_running_loop().time() + POLL_SECONDS
         self.viewers = 0
+        self.expected = 0
         self.head: int | None = None
         """The last seq known to be committed; None: only the log can say."""
 
@@ -77,6 +80,13 @@ class Recent:
             half = len(self._frames) // 2
             self._bytes -= sum(len(frame.data) for frame in self._frames[:half])
             del self._frames[:half]
+
+    def accepted_at(self, run_id: RunId) -> int | None:
+        """Where this run was accepted, if that was a moment ago."""
+        for frame in reversed(self._frames):
+            if frame.run_id == run_id and frame.type == "run.accepted":
+                return frame.seq
+        return None
 
     def doubt(self) -> None:
         """After a long silence, ask the log again: a ring may have been missed."""
@@ -107,6 +117,17 @@ class Tailer:
         if recent is not None:
             recent.add(events)
         self._bell.ring(stream)
+
+    def expect(self, stream: StreamId) -> None:
+        """Someone is about to ask and watch: what comes is kept, and need not be read again."""
+        recent = self._recent.setdefault(stream, Recent(self._encode))
+        recent.expected += 1
+        asyncio.get_running_loop().call_later(EXPECTED_SECONDS, self._give_up, stream, recent)
+
+    def accepted_at(self, stream: StreamId, run_id: RunId) -> int | None:
+        """The seq of its acceptance; None: only the log can say."""
+        recent = self._recent.get(stream)
+        return None if recent is None else recent.accepted_at(run_id)
 
     def rung_from_afar(self, stream: StreamId) -> None:
         """Another node committed: only the log knows what."""
@@ -197,8 +218,15 @@ class Tailer:
             yield recent
         finally:
             recent.viewers -= 1
-            if recent.viewers == 0:
-                del self._recent[stream]
+            self._drop_unwatched(stream, recent)
+
+    def _give_up(self, stream: StreamId, recent: Recent) -> None:
+        recent.expected -= 1
+        self._drop_unwatched(stream, recent)
+
+    def _drop_unwatched(self, stream: StreamId, recent: Recent) -> None:
+        if recent.viewers == 0 and recent.expected == 0:
+            del self._recent[stream]
 
     async def _first(self, snapshot: TakeSnapshot | None) -> Sequence[EncodedEvent] | None:
         """The frame that stands for everything so far; None if the log is gone meanwhile."""
