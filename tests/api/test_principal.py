@@ -1,14 +1,18 @@
 """Who asks is known of every request, and nobody reads or does more than they may see."""
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from starlette.requests import Request
 
 from tenuto.api import gate, routes
+from tenuto.api.call import Call
 from tenuto.api.endpoint import Access, Endpoint
+from tenuto.api.services import Services
 from tenuto.core.approval import Decision
 from tenuto.core.comparison import Comparison, Pane
+from tenuto.core.error import Unauthorized
 from tenuto.core.file import FileInfo
 from tenuto.core.principal import OWNER, Principal
 from tenuto.core.run import InputFile, InputText, Mode
@@ -225,6 +229,12 @@ async def test_the_same_key_of_two_principals_makes_two_runs(
         there = f"/api/sessions/{OTHER}/runs"
         runs.append((await indoors.ask("POST", there, {"input": "hi"}, key="k"))[1]["id"])
     assert runs[0] != runs[1] == runs[2]
+
+
+def test_a_call_without_a_token_is_nobodys() -> None:
+    request = Request({"type": "http", "state": {"who": None}})
+    with pytest.raises(Unauthorized):
+        assert Call(request, cast("Services", None)).who
 
 
 def test_only_health_is_for_nobody() -> None:
