@@ -1,6 +1,6 @@
 /** Comparisons in words. Nothing here knows more of a blind pane than the server tells. */
 
-import { nameOf } from "$/composer/catalogue";
+import { nameOf } from "$/models/catalogue";
 import { duration, money } from "$/ui/format";
 import type { Model, Run } from "$/wire/types";
 import type { Pace } from "./pace";

@@ -1,6 +1,6 @@
-import type { Enclosed } from "./input";
+import type { Enclosed } from "$/wire/input";
 import { uniqueKey } from "$/link/key";
-import type { Trouble } from "./problem";
+import type { Trouble } from "$/state/problem";
 
 export class UploadFailed extends Error implements Trouble {
   readonly status: number;

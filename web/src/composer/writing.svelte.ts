@@ -1,7 +1,7 @@
 import { DraftKeeper } from "./draft";
-import { promptOf, type Enclosed } from "./input";
+import { promptOf, type Enclosed } from "$/wire/input";
 import { joined, Keep, mayResend } from "./keep";
-import { asTrouble, explain } from "./problem";
+import { asTrouble, explain } from "$/state/problem";
 import { deliver } from "./post";
 import { press, refused, typed, WRITING, type Sending, type Submission } from "./submission";
 import { Tray } from "./tray.svelte";

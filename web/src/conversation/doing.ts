@@ -1,6 +1,6 @@
 /** Does something on the server and says why if it does not work. */
 
-import { explain } from "$/composer/problem";
+import { explain } from "$/state/problem";
 import { app } from "$/state/app.svelte";
 
 export async function attempt(work: () => Promise<unknown>): Promise<boolean> {

@@ -1,6 +1,6 @@
 /** What one control says of its own saving. */
 
-import { reason } from "./reason";
+import { reason } from "$/state/reason";
 
 const SHOWN_MS = 2500;
 

@@ -17,7 +17,7 @@ import { newSession } from "./actions";
 import { attempt } from "./attempt";
 import type { Command } from "./commands";
 import { fuzzy } from "./fuzzy";
-import { panels } from "./panels.svelte";
+import { panels } from "$/state/panels.svelte";
 import { sessionItems } from "./session-menu";
 import { SETTINGS } from "./settings-pages";
 

@@ -5,7 +5,7 @@ const WARM_MS = 3000;
 const PARTS = [
   () => import("./Palette.svelte"),
   () => import("./HelpSheet.svelte"),
-  () => import("$/composer/Details.svelte"),
+  () => import("$/details/Details.svelte"),
   () => import("$/conversation/Transcript.svelte"),
 ];
 

@@ -6,7 +6,7 @@ import PencilLine from "@lucide/svelte/icons/pencil-line";
 import Pin from "@lucide/svelte/icons/pin";
 import PinOff from "@lucide/svelte/icons/pin-off";
 import Trash2 from "@lucide/svelte/icons/trash-2";
-import { exportSession, type ExportFormat } from "$/settings/export";
+import { exportSession, type ExportFormat } from "./export";
 import { app } from "$/state/app.svelte";
 import { route } from "$/state/route.svelte";
 import type { MenuItem } from "$/ui/menu";

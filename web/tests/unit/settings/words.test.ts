@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Problem } from "$/link/http";
-import { fileName } from "$/settings/export";
+import { fileName } from "$/shell/export";
 import { freeName, modelNames, nameMistake, urlMistake } from "$/settings/presets";
 import { editable, stateOf } from "$/settings/provider";
-import { fieldOf, reason, sentence } from "$/settings/reason";
+import { fieldOf, reason, sentence } from "$/state/reason";
 import { lineOf } from "$/settings/tool";
 import type { Provider } from "$/settings/wire";
 import { folderName } from "$/workspaces/folder";

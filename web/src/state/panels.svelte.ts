@@ -1,0 +1,52 @@
+import { MediaQuery } from "svelte/reactivity";
+import { app } from "./app.svelte";
+
+/**
+ * What of the frame is open.
+ *
+ * Columns are remembered for all tabs of this browser; sheets cover the page, so they belong to
+ * one tab, open when asked for, and are gone after a reload.
+ */
+class Panels {
+  palette = $state(false);
+  help = $state(false);
+  /** The name in the header is being written. */
+  renaming = $state(false);
+  /** One column: the sidebar is a sheet. */
+  readonly narrow = new MediaQuery("(max-width: 760px)", false);
+  /** No room for a third column: the details are a sheet. */
+  readonly tight = new MediaQuery("(max-width: 1120px)", false);
+  #sidebarSheet = $state(false);
+  #detailsSheet = $state(false);
+
+  get sidebar(): boolean {
+    return this.narrow.current ? this.#sidebarSheet : app.sidebar;
+  }
+
+  set sidebar(open: boolean) {
+    if (this.narrow.current) this.#sidebarSheet = open;
+    else app.sidebar = open;
+  }
+
+  get details(): boolean {
+    return this.tight.current ? this.#detailsSheet : app.details;
+  }
+
+  set details(open: boolean) {
+    if (this.tight.current) this.#detailsSheet = open;
+    else app.details = open;
+  }
+
+  /** Something in a sheet was chosen, or another page is shown: the sheets have done their work. */
+  closeSheets(): void {
+    this.#sidebarSheet = false;
+    this.#detailsSheet = false;
+  }
+}
+
+export const panels = new Panels();
+
+/** Puts the caret where the next prompt is written. */
+export function focusComposer(): void {
+  document.querySelector<HTMLElement>("[data-composer]")?.focus();
+}
