@@ -1,5 +1,5 @@
-import { diffOf, type Diff } from "$/tools/diff";
-import { argument } from "$/tools/tool";
+import type { Diff } from "$/tools/diff";
+import { toolOf } from "$/tools/known";
 import type { Message, ToolPart } from "$/wire/types";
 
 export interface FileChange {
@@ -17,29 +17,31 @@ export function filesChanged(messages: Iterable<Message>): FileChange[] {
   const files = new Map<string, FileChange>();
   for (const message of messages) {
     for (const part of message.parts) {
-      if (part.type === "tool" && isChange(part)) add(files, part);
+      if (part.type === "tool") add(files, part);
     }
   }
   return [...files.values()];
 }
 
-function isChange(part: ToolPart): boolean {
-  const writes = part.name === "write_file" || part.name === "edit_file";
-  return writes && part.state === "done" && pathOf(part) !== "";
-}
-
 function add(files: Map<string, FileChange>, part: ToolPart): void {
-  const path = pathOf(part);
-  const diff = diffOf(part);
+  const { change, changes } = toolOf(part.name);
+  const made = changes === "file" && part.state === "done" ? change(part) : null;
+  if (made === null || made.path === "") return;
+  const { path, diff, whole } = made;
   const created = diff?.created ?? false;
   const file = files.get(path) ?? { path, created, added: 0, removed: 0, exact: true, edits: [] };
   file.added += diff?.added ?? 0;
   file.removed += diff?.removed ?? 0;
-  file.exact &&= diff ? !diff.cut : /the same as before/.test(part.output ?? "");
+  file.exact &&= whole;
   file.edits.push({ part, diff });
   files.set(path, file);
 }
 
-function pathOf(part: ToolPart): string {
-  return argument(part, "path").replace(/^(\.\/)+/, "");
+/** Whether a tool ran that may have changed anything, and says nothing about it. */
+export function ranFreely(messages: Iterable<Message>): boolean {
+  for (const { parts } of messages) {
+    if (parts.some((part) => part.type === "tool" && toolOf(part.name).changes === "anything"))
+      return true;
+  }
+  return false;
 }

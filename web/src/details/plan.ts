@@ -1,13 +1,16 @@
-import { todoItems, type TodoItem } from "$/tools/tool";
-import type { Message } from "$/wire/types";
+import { toolOf } from "$/tools/known";
+import type { TodoItem } from "$/tools/tool";
+import type { Message, Part } from "$/wire/types";
 
-/** The list of the latest `todo` call; it replaces all before it. */
+/** The list that is in force: a finished call replaces all before it. */
 export function latestPlan(messages: readonly Message[]): TodoItem[] {
-  for (let n = messages.length - 1; n >= 0; n -= 1) {
-    const part = messages[n]?.parts.findLast(
-      (part) => part.type === "tool" && part.name === "todo" && part.state === "done",
-    );
-    if (part?.type === "tool") return todoItems(part);
+  for (const { parts } of messages.toReversed()) {
+    const plan = parts.map(planOf).findLast((found) => found !== null);
+    if (plan) return plan;
   }
   return [];
+}
+
+function planOf(part: Part): TodoItem[] | null {
+  return part.type === "tool" && part.state === "done" ? toolOf(part.name).plan(part) : null;
 }

@@ -2,7 +2,6 @@
 
 import { structuredPatch } from "diff";
 import type { ToolPart } from "$/wire/types";
-import { argument } from "./tool";
 
 export interface DiffLine {
   kind: "add" | "remove" | "same" | "gap";
@@ -23,15 +22,24 @@ export interface Diff {
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 const CUT = /^\[[\d,]+ characters left out here: output is capped at [\d,]+\]$/;
-const read = new WeakMap<ToolPart, Diff | null>();
 
-/** The change this call made or asks to make; null if it is no change of a file. */
-export function diffOf(part: ToolPart): Diff | null {
-  const known = read.get(part);
-  if (known !== undefined) return known;
-  const made = derive(part);
-  read.set(part, made);
-  return made;
+/** Reads a part once: it never changes, and its row comes and goes as one scrolls. */
+export function readOnce<T extends Diff | null>(
+  read: (part: ToolPart) => T,
+): (part: ToolPart) => T {
+  const known = new WeakMap<ToolPart, { diff: T }>();
+  return (part) => {
+    const found = known.get(part) ?? { diff: read(part) };
+    known.set(part, found);
+    return found.diff;
+  };
+}
+
+/** The change that the tool reports at the end of what it says; null: it reports none. */
+export function reported(part: ToolPart): Diff | null {
+  const output = part.state === "done" ? (part.output ?? "") : "";
+  const at = output.indexOf("\n--- ");
+  return at < 0 ? null : parseDiff(output.slice(at + 1));
 }
 
 /** A unified diff as lines. */
@@ -54,18 +62,8 @@ export function parseDiff(unified: string): Diff {
   return diff;
 }
 
-function derive(part: ToolPart): Diff | null {
-  if (part.name !== "edit_file" && part.name !== "write_file") return null;
-  const output = part.state === "done" ? (part.output ?? "") : "";
-  const reported = output.indexOf("\n--- ");
-  if (reported >= 0) return parseDiff(output.slice(reported + 1));
-  if (part.name === "edit_file") return compared(argument(part, "old"), argument(part, "new"));
-  // Of a file that was there before only the new content is known: show no change that is none.
-  const created = !output.startsWith("Replaced ");
-  return created ? { ...compared("", argument(part, "content")), created } : null;
-}
-
-function compared(before: string, after: string): Diff {
+/** What goes and what comes, from one text to the other. */
+export function compared(before: string, after: string): Diff {
   const patch = structuredPatch("", "", ended(before), ended(after), "", "", { context: 3 });
   const diff: Diff = { lines: [], added: 0, removed: 0, cut: false, created: false };
   for (const hunk of patch.hunks) {

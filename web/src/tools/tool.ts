@@ -1,67 +1,55 @@
-/** A tool call in words: what it is about, how it stands, how it went. */
+/** What the page knows of a tool; each has a file of its own, and `foreign` is for all others. */
 
-import { plural } from "$/ui/format";
-import type { ToolPart, ToolState } from "$/wire/types";
+import type { ToolPart } from "$/wire/types";
+import type { Diff } from "./diff";
 
-const MAIN: Record<string, string[]> = {
-  read_file: ["path"],
-  write_file: ["path"],
-  edit_file: ["path"],
-  list_files: ["pattern", "path"],
-  search_files: ["pattern"],
-  shell: ["command"],
-  fetch_url: ["url"],
-};
-
-/** What the call is about, on one line; also while its input is still coming. */
-export function mainArgument(part: ToolPart): string {
-  if (part.name === "todo") return todoCount(part);
-  const fields = MAIN[part.name] ?? [];
-  for (const field of fields) {
-    const value = argument(part, field);
-    if (value !== "") return withPlace(part, field, oneLine(value));
-  }
-  return fields.length > 0 ? "" : oneLine(firstText(part.input));
+export interface Tool {
+  /** What it does, in one sentence, for the person who decides about it; null: the server's words. */
+  about: string | null;
+  /** What it may change: one file that it names, anything at all, or nothing that is listed. */
+  changes: "file" | "anything" | "nothing";
+  /** What it does is worth watching while it runs. */
+  live: boolean;
+  /** What a call is about; also while its input is still coming. */
+  line(part: ToolPart): Line;
+  /** What a call asks leave for. */
+  request(asked: Asked): Request;
+  /** What there is to see of a call. */
+  body(part: ToolPart): Body;
+  /** What a call changed or asks to change, as far as it is known. */
+  change(part: ToolPart): Change | null;
+  /** The list of things to do that it puts in force; null: it keeps no such list. */
+  plan(part: ToolPart): TodoItem[] | null;
+  /** It was done, but what it did went wrong. */
+  wentWrong(part: ToolPart): boolean;
 }
 
-/** A text argument; of an input that is not whole yet, what has come of it. */
-export function argument(part: ToolPart, field: string): string {
-  const value = part.input?.[field];
-  if (typeof value === "string") return value;
-  if (part.input !== null) return "";
-  const found = new RegExp(`"${field}"\\s*:\\s*"((?:\\\\.|[^"\\\\])*)`).exec(part.input_text);
-  return found?.[1] === undefined ? "" : unquoted(found[1]);
+export interface Line {
+  text: string;
+  kind: "code" | "words";
 }
 
-export const STATE_WORDS: Record<ToolState, string> = {
-  input_streaming: "Preparing",
-  waiting_approval: "Waits for you",
-  running: "Running",
-  done: "Done",
-  failed: "Failed",
-  denied: "Not allowed",
-  cancelled: "Stopped",
-  interrupted: "Interrupted",
-};
-
-export function isUnfinished(state: ToolState): boolean {
-  return state === "input_streaming" || state === "waiting_approval" || state === "running";
+export interface Asked {
+  tool: string;
+  input: Record<string, unknown>;
 }
 
-/** One sentence for a call that did not do what was asked; null for one that did or still may. */
-export function trouble(part: ToolPart): string | null {
-  switch (part.state) {
-    case "failed":
-      return part.error ?? "The tool failed.";
-    case "denied":
-      return part.error ?? "You did not allow this.";
-    case "cancelled":
-      return "Stopped before it was done.";
-    case "interrupted":
-      return "The server restarted while this ran. It was not run again.";
-    default:
-      return null;
-  }
+/** What a tool wants, in words, and the thing itself as code, diff or address. */
+export interface Request {
+  title: string;
+  body:
+    | { kind: "command"; text: string }
+    | { kind: "diff"; path: string; diff: Diff }
+    | { kind: "file"; path: string; text: string }
+    | { kind: "url"; url: string }
+    | { kind: "arguments"; text: string };
+  /** What "Allow for this session" would cover. */
+  scope: string;
+}
+
+export interface NumberedLine {
+  number: number | null;
+  text: string;
 }
 
 export interface TodoItem {
@@ -69,51 +57,19 @@ export interface TodoItem {
   status: "pending" | "in_progress" | "done";
 }
 
-export function todoItems(part: ToolPart): TodoItem[] {
-  const items = part.input?.["items"];
-  if (!Array.isArray(items)) return [];
-  return items.flatMap((item: unknown) => {
-    if (typeof item !== "object" || item === null || !("text" in item)) return [];
-    const status = "status" in item ? item.status : "pending";
-    const known = status === "done" || status === "in_progress" ? status : "pending";
-    return [{ text: String(item.text), status: known }];
-  });
-}
+export type Body =
+  | { kind: "shell" }
+  | { kind: "todo"; items: TodoItem[] }
+  | { kind: "diff"; path: string; diff: Diff }
+  | { kind: "content"; text: string; path: string }
+  | { kind: "lines"; lines: NumberedLine[] }
+  | { kind: "found"; files: { path: string; lines: NumberedLine[] }[]; remarks: string[] }
+  | { kind: "other" };
 
-/** `server__tool` → "tool", and whose it is. */
-export function toolName(name: string): { name: string; server: string | null } {
-  const cut = name.indexOf("__");
-  return cut > 0
-    ? { name: name.slice(cut + 2), server: name.slice(0, cut) }
-    : { name, server: null };
-}
-
-function todoCount(part: ToolPart): string {
-  const items = todoItems(part);
-  const done = items.filter((item) => item.status === "done").length;
-  return items.length === 0 ? "" : `${done} of ${plural(items.length, "item")} done`;
-}
-
-function withPlace(part: ToolPart, field: string, value: string): string {
-  const place = field === "pattern" ? argument(part, "path") : "";
-  return place === "" || place === "." ? value : `${value} in ${place}`;
-}
-
-function firstText(input: ToolPart["input"]): string {
-  const value = Object.values(input ?? {}).find((one) => typeof one === "string");
-  return typeof value === "string" ? value : "";
-}
-
-function oneLine(text: string): string {
-  const [first = "", ...rest] = text.trim().split("\n");
-  return rest.length > 0 ? `${first} …` : first.slice(0, 400);
-}
-
-function unquoted(json: string): string {
-  try {
-    return String(JSON.parse(`"${json.replace(/\\u[0-9a-f]{0,3}$/i, "")}"`));
-  } catch {
-    // Cut in the middle of an escape.
-    return json.replace(/\\.?$/, "");
-  }
+export interface Change {
+  path: string;
+  /** null: what changed was not kept. */
+  diff: Diff | null;
+  /** The diff is all that changed. */
+  whole: boolean;
 }

@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
-import { inShort, requestOf } from "$/approvals/asking";
+import { inShort } from "$/approvals/asking";
+import { toolOf } from "$/tools/known";
+import type { Asked, Request } from "$/tools/tool";
+
+const requestOf = (asked: Asked): Request => toolOf(asked.tool).request(asked);
 
 test("a command is shown whole, and in one line where there is little room", () => {
   const approval = { tool: "shell", input: { command: "make test\nmake lint" } };

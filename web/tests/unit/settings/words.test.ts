@@ -4,7 +4,6 @@ import { fileName } from "$/shell/export";
 import { freeName, modelNames, nameMistake, urlMistake } from "$/settings/presets";
 import { editable, stateOf } from "$/settings/provider";
 import { fieldOf, reason, sentence } from "$/state/reason";
-import { lineOf } from "$/settings/tool";
 import type { Provider } from "$/settings/wire";
 import { folderName } from "$/workspaces/folder";
 
@@ -79,11 +78,6 @@ describe("providers", () => {
     expect(stateOf(provider({ offers: 1 })).word).toBe("1 model");
     expect(stateOf(provider({ offers: 0 })).kind).toBe("warm");
   });
-});
-
-test("a tool of an MCP server is explained by the first sentence of its own words", () => {
-  const tool = { name: "git__log", changes: true, permission: "ask" as const };
-  expect(lineOf({ ...tool, about: "Shows commits. Newest first." })).toBe("Shows commits.");
 });
 
 test("a file gets the server's name for it, also beyond plain letters", () => {

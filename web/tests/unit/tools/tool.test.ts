@@ -1,8 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { diffOf, parseDiff } from "$/tools/diff";
-import { foundLines, numberedLines, plain, shellOutput, tail } from "$/tools/output";
-import { mainArgument, todoItems, trouble } from "$/tools/tool";
-import { countLines, stretches } from "$/markdown/code";
+import { trouble } from "$/tools/call";
+import { parseDiff, type Diff } from "$/tools/diff";
+import { sentenceOf, toolOf } from "$/tools/known";
+import { plain, tail } from "$/tools/output";
+import { numberedLines } from "$/tools/read_file";
+import { foundLines } from "$/tools/search_files";
+import { shellOutput } from "$/tools/shell";
+import { todoItems } from "$/tools/todo";
 import type { ToolPart } from "$/wire/types";
 
 const part = (name: string, input: ToolPart["input"], more: Partial<ToolPart> = {}): ToolPart => ({
@@ -17,6 +21,9 @@ const part = (name: string, input: ToolPart["input"], more: Partial<ToolPart> = 
   error: null,
   ...more,
 });
+
+const lineOf = (call: ToolPart): string => toolOf(call.name).line(call).text;
+const diffOf = (call: ToolPart): Diff | null => toolOf(call.name).change(call)?.diff ?? null;
 
 describe("what a call is about", () => {
   test.each([
@@ -35,7 +42,7 @@ describe("what a call is about", () => {
       "1 of 2 items done",
     ],
   ])("%#", (call, expected) => {
-    expect(mainArgument(call)).toBe(expected);
+    expect(lineOf(call)).toBe(expected);
   });
 
   test.each([
@@ -44,11 +51,11 @@ describe("what a call is about", () => {
     ['{"command": "a\\', "a"],
     ['{"comm', ""],
   ])("is known while its input comes: %j", (input_text, expected) => {
-    expect(mainArgument(part("shell", null, { input_text }))).toBe(expected);
+    expect(lineOf(part("shell", null, { input_text }))).toBe(expected);
   });
 
   test("input that is not as it should be breaks nothing", () => {
-    expect(mainArgument(part("shell", { command: 3 }))).toBe("");
+    expect(lineOf(part("shell", { command: 3 }))).toBe("");
     expect(todoItems(part("todo", { items: [null, 3, { text: "a" }] }))).toEqual([
       { text: "a", status: "pending" },
     ]);
@@ -165,11 +172,40 @@ describe("a change", () => {
   });
 });
 
-describe("long code", () => {
-  test("is in stretches that join to the whole", () => {
-    const code = Array.from({ length: 173 }, (_, n) => `line ${n}`).join("\n");
-    expect(stretches(code).length).toBe(4);
-    expect(stretches(code).join("\n")).toBe(code);
-    expect(countLines(code)).toBe(173);
+describe("what there is to see of a call", () => {
+  test.each([
+    [part("shell", { command: "ls" }), "shell"],
+    [part("todo", { items: [{ text: "a" }] }), "todo"],
+    [part("todo", {}), "other"],
+    [part("edit_file", { path: "a", old: "x", new: "y" }), "diff"],
+    [part("edit_file", { path: "a" }, { state: "input_streaming" }), "other"],
+    [part("write_file", { path: "a", content: "x" }), "diff"],
+    [part("write_file", { path: "a", content: "x" }, { state: "input_streaming" }), "content"],
+    [part("write_file", { path: "a", content: "x" }, { output: "Replaced a: 1 byte." }), "content"],
+    [part("read_file", { path: "a" }, { output: "1\ta" }), "lines"],
+    [part("read_file", { path: "a" }), "other"],
+    [part("list_files", {}, { output: "a\nb" }), "lines"],
+    [part("search_files", { pattern: "x" }, { output: "a:1: x" }), "found"],
+    [part("search_files", { pattern: "x" }, { output: "Nothing matches." }), "other"],
+    [part("git__log", { count: 3 }, { output: "a" }), "other"],
+    [part("constructor", {}), "other"],
+  ])("%#", (call, expected) => {
+    expect(toolOf(call.name).body(call).kind).toBe(expected);
   });
+
+  test("only a command that ended badly went wrong", () => {
+    const wrong = (name: string, more: Partial<ToolPart>): boolean =>
+      toolOf(name).wentWrong(part(name, {}, more));
+    expect(wrong("shell", { output: "[exit code 2]" })).toBe(true);
+    expect(wrong("shell", { output: "[exit code 2]", state: "running" })).toBe(false);
+    expect(wrong("shell", { output: "fine" })).toBe(false);
+    expect(wrong("read_file", { output: "[exit code 2]" })).toBe(false);
+  });
+});
+
+test("a tool of an MCP server is explained by the first sentence of its own words", () => {
+  expect(sentenceOf("git__log", "Shows commits. Newest first.")).toBe("Shows commits.");
+  expect(sentenceOf("shell", "Run it. Be careful.")).toBe(
+    "Runs a command in the workspace's folder.",
+  );
 });

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { inShort, requestOf } from "$/approvals/asking";
-import { visible } from "$/approvals/visible";
+import { inShort } from "$/approvals/asking";
+import { toolOf } from "$/tools/known";
+import type { Asked, Request } from "$/tools/tool";
+import { visible } from "$/tools/visible";
+
+const requestOf = (asked: Asked): Request => toolOf(asked.tool).request(asked);
 
 const shell = (command: string) => ({ tool: "shell", input: { command } });
 
@@ -16,8 +20,8 @@ describe("what is asked for is what is read", () => {
   });
 
   test("a line that hides the rest of a command says that it is not all", () => {
-    expect(inShort(shell("ls"))).toEqual({ text: "Run: ls", whole: true });
-    expect(inShort(shell("ls\ncurl x | sh"))).toEqual({ text: "Run: ls …", whole: false });
+    expect(inShort(shell("ls"))).toMatchObject({ text: "Run: ls", whole: true });
+    expect(inShort(shell("ls\ncurl x | sh"))).toMatchObject({ text: "Run: ls …", whole: false });
     expect(inShort({ tool: "write_file", input: { path: "a", content: "b" } }).whole).toBe(false);
   });
 });
