@@ -1,9 +1,8 @@
-import { asTrouble, explain } from "$/state/problem";
+import { codeOf, explain } from "$/state/explain";
 import { app } from "$/state/app.svelte";
-import type { Conversation } from "$/state/conversation.svelte";
+import type { Conversation, Decision } from "$/state/conversation.svelte";
 import type { Approval } from "$/wire/types";
 
-export type Decision = "allow_once" | "allow_session" | "deny";
 export type Outcome = "decided" | "answered elsewhere" | "failed";
 
 export async function decide(
@@ -16,7 +15,7 @@ export async function decide(
     await conversation.decide(approval.id, decision, note);
     return "decided";
   } catch (error) {
-    if (asTrouble(error).code === "already_answered") {
+    if (codeOf(error) === "already_answered") {
       app.say(`Already answered elsewhere${answerOf(conversation, approval)}.`);
       return "answered elsewhere";
     }

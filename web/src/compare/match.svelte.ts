@@ -1,6 +1,6 @@
 /** A comparison on the screen: its panes, what hangs on this page, and what can be done. */
 
-import { Problem } from "$/link/http";
+import { Problem } from "$/link/problem";
 import type { Input, Session } from "$/wire/types";
 import { Line } from "./line";
 import { Pane } from "./pane.svelte";

@@ -1,6 +1,6 @@
 /** Saves a session as a file on this device. */
 
-import { Problem } from "$/link/http";
+import { Problem, unreachable } from "$/link/problem";
 
 export type ExportFormat = "markdown" | "json";
 
@@ -22,7 +22,7 @@ export function fileName(disposition: string | null, format: ExportFormat): stri
 /** Fetches before it saves, so that a refusal is an error here and not a file full of it. */
 export async function exportSession(id: string, format: ExportFormat): Promise<void> {
   const answer = await fetch(exportPath(id, format)).catch(() => null);
-  if (!answer) throw new Problem(0, "offline", "The server cannot be reached.");
+  if (!answer) throw unreachable();
   if (!answer.ok) {
     throw new Problem(answer.status, "internal", "The session could not be saved as a file.");
   }

@@ -1,7 +1,8 @@
 /** Everything that components share: what there is, where we are, and how the link is. */
 
-import { api, doors, Problem } from "$/link/http";
+import { api, doors } from "$/link/http";
 import { link } from "$/link/link";
+import { Problem } from "$/link/problem";
 import type { LinkState } from "$/link/words";
 import { Conversation } from "$/state/conversation.svelte";
 import { flushDrafts } from "$/state/draft";

@@ -1,8 +1,9 @@
 /** The sessions of a workspace, kept as they are by its stream. */
 
 import { Listing } from "$/fold/listing";
-import { api, Problem } from "$/link/http";
+import { api } from "$/link/http";
 import { link } from "$/link/link";
+import { Problem } from "$/link/problem";
 import type { Piece } from "$/link/words";
 import { onNextFrame } from "$/state/frame";
 import { notices } from "$/state/notices.svelte";
