@@ -4,7 +4,8 @@ import { Problem } from "$/link/problem";
 import type { Input, Session } from "$/wire/types";
 import { Line } from "./line";
 import { Pane } from "./pane.svelte";
-import { comparisons, type Comparison, type Winner } from "./wire";
+import type { Comparison, Winner } from "$/wire/comparisons";
+import { comparisons } from "./comparisons";
 
 export type Turns = "together" | "in_turn";
 

@@ -4,7 +4,7 @@ import { Conversation } from "$/state/conversation.svelte";
 import type { Run } from "$/wire/types";
 import { firstPieceAt } from "./firsts";
 import { isPiece, paceOf, type Pace } from "./pace";
-import type { ShownPane } from "./wire";
+import type { ShownPane } from "$/wire/comparisons";
 
 export class Pane {
   readonly conversation: Conversation;

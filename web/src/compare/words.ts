@@ -4,7 +4,7 @@ import { nameOf } from "$/models/catalogue";
 import { duration, money } from "$/ui/format";
 import type { Model, Run } from "$/wire/types";
 import type { Pace } from "./pace";
-import type { Comparison, ShownPane, Winner } from "./wire";
+import type { Comparison, ShownPane, Winner } from "$/wire/comparisons";
 
 /** "Blind, 3 models, not voted" or "alpha won against beta, gamma". */
 export function aboutComparison(one: Comparison, models: readonly Model[]): string {

@@ -1,4 +1,4 @@
-import { DraftKeeper } from "./draft";
+import { DraftKeeper } from "./draft-keeper";
 import { promptOf, type Enclosed } from "$/wire/input";
 import { joined, Keep, mayResend } from "./keep";
 import { Problem } from "$/link/problem";

@@ -2,7 +2,7 @@
 
 import { Hub } from "$/link/hub";
 import { uniqueKey } from "$/link/key";
-import type { LinkState, LogKind, Piece, ToHub, ToTab } from "$/link/words";
+import type { LinkState, LogKind, Piece, ToHub, ToTab } from "./protocol";
 
 const ALIVE_MS = 20_000;
 

@@ -3,9 +3,9 @@
 import { api, doors } from "$/link/http";
 import { link } from "$/link/link";
 import { Problem } from "$/link/problem";
-import type { LinkState } from "$/link/words";
+import type { LinkState } from "$/link/protocol";
 import { Conversation } from "$/state/conversation.svelte";
-import { flushDrafts } from "$/state/draft";
+import { flushDrafts } from "./draft-saver";
 import { notices, type Notice, type NoticeOptions } from "$/state/notices.svelte";
 import { keepPreferences, preferences, type Theme } from "$/state/preferences.svelte";
 import { route } from "$/state/route.svelte";

@@ -3,8 +3,8 @@
 import { Transcript, type Touched } from "$/fold/transcript";
 import { api, type PostOptions } from "$/link/http";
 import { link } from "$/link/link";
-import type { Piece } from "$/link/words";
-import { Draft } from "$/state/draft";
+import type { Piece } from "$/link/protocol";
+import { DraftSaver } from "./draft-saver";
 import { onNextFrame } from "$/state/frame";
 import type {
   Approval,
@@ -83,7 +83,7 @@ export class Conversation {
   #transcript = new Transcript();
   #rows = new Map<string, MessageRow>();
   #waiting: Piece[] = [];
-  #draft: Draft;
+  #draft: DraftSaver;
   #runsCursor: string | null | undefined;
   #unfollow: () => void;
   /** Told of each event once it is shown. */
@@ -91,7 +91,7 @@ export class Conversation {
 
   constructor(id: string) {
     this.id = id;
-    this.#draft = new Draft(`/api/sessions/${id}`);
+    this.#draft = new DraftSaver(`/api/sessions/${id}`);
     this.#unfollow = link.follow("session", id, {
       pieces: (pieces) => this.#receive(pieces),
       cursor: () => (this.phase === "loading" ? null : this.#transcript.head),

@@ -4,7 +4,7 @@ import { Listing } from "$/fold/listing";
 import { api } from "$/link/http";
 import { link } from "$/link/link";
 import { Problem } from "$/link/problem";
-import type { Piece } from "$/link/words";
+import type { Piece } from "$/link/protocol";
 import { onNextFrame } from "$/state/frame";
 import { notices } from "$/state/notices.svelte";
 import { Unread } from "$/state/unread.svelte";

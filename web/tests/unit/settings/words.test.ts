@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fileName } from "$/shell/export";
 import { freeName, modelNames, nameMistake, urlMistake } from "$/settings/presets";
 import { editable, stateOf } from "$/settings/provider";
-import type { Provider } from "$/settings/wire";
+import type { Provider } from "$/wire/settings";
 import { folderName } from "$/workspaces/folder";
 
 function provider(changes: Partial<Provider>): Provider {

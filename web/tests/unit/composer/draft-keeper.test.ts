@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DraftKeeper } from "$/composer/draft";
+import { DraftKeeper } from "$/composer/draft-keeper";
 
 function keeper(server = "", clock = { now: 0 }): DraftKeeper {
   return new DraftKeeper(server, () => clock.now);

@@ -4,7 +4,7 @@ import { api } from "$/link/http";
 
 const PAUSE_MS = 400;
 
-export class Draft {
+export class DraftSaver {
   #text: string | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #saved: Promise<void> | null = null;
@@ -61,7 +61,7 @@ export class Draft {
   }
 }
 
-const unsaved = new Set<Draft>();
+const unsaved = new Set<DraftSaver>();
 
 /** The page goes away: nothing that was written is lost with it. */
 export function flushDrafts(): void {

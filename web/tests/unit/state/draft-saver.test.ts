@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Draft, flushDrafts } from "$/state/draft";
+import { DraftSaver, flushDrafts } from "$/state/draft-saver";
 
 const sent: { url: string; init: RequestInit }[] = [];
 
@@ -20,7 +20,7 @@ afterEach(() => {
 const bodies = () => sent.map(({ init }) => init.body);
 
 test("it is saved once the writer pauses, and only what was written last", async () => {
-  const draft = new Draft("/api/sessions/s");
+  const draft = new DraftSaver("/api/sessions/s");
   void draft.write("H");
   await vi.advanceTimersByTimeAsync(300);
   const saved = draft.write("He");
@@ -33,7 +33,7 @@ test("it is saved once the writer pauses, and only what was written last", async
 });
 
 test("the page goes away: it is saved at once, with a request that outlives the page", async () => {
-  const draft = new Draft("/api/sessions/s");
+  const draft = new DraftSaver("/api/sessions/s");
   const saved = draft.write("Hel");
   flushDrafts();
   await saved;
@@ -45,13 +45,13 @@ test("the page goes away: it is saved at once, with a request that outlives the 
 });
 
 test("nothing that was not written is saved", () => {
-  new Draft("/api/sessions/s").close();
+  new DraftSaver("/api/sessions/s").close();
   flushDrafts();
   expect(sent).toHaveLength(0);
 });
 
 test("an empty draft is saved too: the prompt was sent", async () => {
-  const draft = new Draft("/api/sessions/s");
+  const draft = new DraftSaver("/api/sessions/s");
   const saved = draft.write("");
   await vi.advanceTimersByTimeAsync(500);
   await saved;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dropped, moved, stepped } from "$/queue/order";
+import { dropped, moved, stepped } from "$/queue/places";
 
 const ABC = ["a", "b", "c"];
 

@@ -1,6 +1,4 @@
-/** The server's settings as they are on the wire, and the calls for them. */
-
-import { api } from "$/link/http";
+/** The server's settings as they are on the wire. */
 
 export type Permission = "ask" | "allow" | "deny";
 
@@ -66,24 +64,3 @@ export interface TestResult {
   models: string[];
   error: string | null;
 }
-
-export const settings = {
-  read: () => api.get<ServerSettings>("/api/settings"),
-  change: (changes: SettingsChange) => api.patch<ServerSettings>("/api/settings", changes),
-};
-
-export const providers = {
-  list: async () => (await api.get<{ providers: Provider[] }>("/api/providers")).providers,
-  put: (name: string, draft: ProviderDraft) =>
-    api.put<Provider>(`/api/providers/${encodeURIComponent(name)}`, draft),
-  remove: (name: string) => api.delete(`/api/providers/${encodeURIComponent(name)}`),
-  test: (draft: ProviderDraft & { name?: string }) =>
-    api.post<TestResult>("/api/providers/test", draft),
-};
-
-export const about = { read: () => api.get<About>("/api/about") };
-
-export const models = {
-  /** Asks every provider again; takes as long as the slowest of them. */
-  refresh: () => api.post<unknown>("/api/models/refresh"),
-};
