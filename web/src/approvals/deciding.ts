@@ -1,5 +1,5 @@
 import { codeOf, explain } from "$/state/explain";
-import { app } from "$/state/app.svelte";
+import { app } from "$/state/page";
 import type { Conversation, Decision } from "$/state/conversation.svelte";
 import type { Approval } from "$/wire/types";
 

@@ -59,8 +59,10 @@ export class Link {
     this.#tell({ say: "follow", log: { kind: found.kind, id, cursor } });
   }
 
-  wake(): void {
-    this.#tell({ say: "wake" });
+  /** Hear no more, of anything. */
+  stop(): void {
+    this.#following.clear();
+    this.#tell({ say: "bye" });
   }
 
   #greet(): void {
@@ -135,5 +137,3 @@ export class Link {
     return (word) => hub.hear(tab, word);
   }
 }
-
-export const link = new Link();

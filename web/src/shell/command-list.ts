@@ -9,15 +9,13 @@ import PanelRight from "@lucide/svelte/icons/panel-right";
 import Settings from "@lucide/svelte/icons/settings";
 import SquarePen from "@lucide/svelte/icons/square-pen";
 import SunMoon from "@lucide/svelte/icons/sun-moon";
-import { app } from "$/state/app.svelte";
-import { route } from "$/state/route.svelte";
+import { app, panels, route } from "$/state/page";
 import { relative } from "$/ui/format";
 import type { Session } from "$/wire/types";
 import { newSession } from "./actions";
 import { attempt } from "$/state/attempt";
 import type { Command } from "./commands";
 import { fuzzy } from "./fuzzy";
-import { panels } from "$/state/panels.svelte";
 import { sessionItems } from "./session-menu";
 import { SETTINGS } from "./settings-pages";
 

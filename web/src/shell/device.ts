@@ -1,5 +1,4 @@
-import { app } from "$/state/app.svelte";
-import { route } from "$/state/route.svelte";
+import { app, route } from "$/state/page";
 
 const WARM_MS = 3000;
 const PARTS = [

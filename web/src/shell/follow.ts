@@ -1,4 +1,4 @@
-import { route } from "$/state/route.svelte";
+import { route } from "$/state/page";
 
 /** Follows a link inside the page; a press that asks for a new tab or window is left to the browser. */
 export function follow(event: MouseEvent & { currentTarget: HTMLAnchorElement }): void {

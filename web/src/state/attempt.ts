@@ -1,4 +1,4 @@
-import { notices } from "$/state/notices.svelte";
+import { notices } from "$/state/page";
 import { explain, type Wish } from "./explain";
 
 /** Whether something on the server worked; if not, one quiet notice says why. */

@@ -2,10 +2,11 @@
 
 import { Transcript, type Touched } from "$/fold/transcript";
 import { api, type PostOptions } from "$/link/http";
-import { link } from "$/link/link";
+import type { Link } from "$/link/link";
 import type { Piece } from "$/link/protocol";
 import { DraftSaver } from "./draft-saver";
 import { onNextFrame } from "$/state/frame";
+import { Sight } from "$/state/sight.svelte";
 import type {
   Approval,
   Compaction,
@@ -57,6 +58,7 @@ export class MessageRow {
 
 export class Conversation {
   readonly id: string;
+  readonly sight = new Sight();
   phase: Phase = $state("loading");
   session: Session | null = $state.raw(null);
   rows: MessageRow[] = $state.raw([]);
@@ -85,12 +87,14 @@ export class Conversation {
   #waiting: Piece[] = [];
   #draft: DraftSaver;
   #runsCursor: string | null | undefined;
+  readonly #link: Link;
   #unfollow: () => void;
   /** Told of each event once it is shown. */
   onevent: (event: Event) => void = () => undefined;
 
-  constructor(id: string) {
+  constructor(id: string, link: Link) {
     this.id = id;
+    this.#link = link;
     this.#draft = new DraftSaver(`/api/sessions/${id}`);
     this.#unfollow = link.follow("session", id, {
       pieces: (pieces) => this.#receive(pieces),
@@ -101,7 +105,12 @@ export class Conversation {
   /** Stop following it. What was written and not saved is saved. */
   close(): void {
     this.#unfollow();
-    this.#draft.close();
+    this.flush();
+  }
+
+  /** The page may be going away: what was written is saved now. */
+  flush(): void {
+    this.#draft.flush();
   }
 
   async loadOlder(): Promise<void> {
@@ -253,7 +262,7 @@ export class Conversation {
   /** Something does not fit together: a snapshot mends it. */
   #restart(): void {
     this.phase = "loading";
-    link.refollow(this.id);
+    this.#link.refollow(this.id);
   }
 
   #show(): void {

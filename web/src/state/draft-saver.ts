@@ -11,9 +11,7 @@ export class DraftSaver {
   #resolve: () => void = () => undefined;
   #reject: (reason: unknown) => void = () => undefined;
 
-  constructor(private readonly path: string) {
-    unsaved.add(this);
-  }
+  constructor(private readonly path: string) {}
 
   /** Resolved when this or something newer is on the server. */
   write(text: string): Promise<void> {
@@ -36,11 +34,6 @@ export class DraftSaver {
     this.#settle()();
   }
 
-  close(): void {
-    this.flush();
-    unsaved.delete(this);
-  }
-
   async #save(): Promise<void> {
     const text = this.#text;
     if (text === null) return;
@@ -59,11 +52,4 @@ export class DraftSaver {
     this.#saved = null;
     return this.#resolve;
   }
-}
-
-const unsaved = new Set<DraftSaver>();
-
-/** The page goes away: nothing that was written is lost with it. */
-export function flushDrafts(): void {
-  for (const draft of unsaved) draft.flush();
 }

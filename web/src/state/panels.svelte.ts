@@ -1,5 +1,5 @@
 import { MediaQuery } from "svelte/reactivity";
-import { app } from "./app.svelte";
+import type { Preferred } from "./preferences.svelte";
 
 /**
  * What of the frame is open.
@@ -7,7 +7,7 @@ import { app } from "./app.svelte";
  * Columns are remembered for all tabs of this browser; sheets cover the page, so they belong to
  * one tab, open when asked for, and are gone after a reload.
  */
-class Panels {
+export class Panels {
   palette = $state(false);
   help = $state(false);
   /** The name in the header is being written. */
@@ -16,25 +16,30 @@ class Panels {
   readonly narrow = new MediaQuery("(max-width: 760px)", false);
   /** No room for a third column: the details are a sheet. */
   readonly tight = new MediaQuery("(max-width: 1120px)", false);
+  readonly #columns: Pick<Preferred, "sidebar" | "details">;
   #sidebarSheet = $state(false);
   #detailsSheet = $state(false);
 
+  constructor(columns: Pick<Preferred, "sidebar" | "details">) {
+    this.#columns = columns;
+  }
+
   get sidebar(): boolean {
-    return this.narrow.current ? this.#sidebarSheet : app.sidebar;
+    return this.narrow.current ? this.#sidebarSheet : this.#columns.sidebar;
   }
 
   set sidebar(open: boolean) {
     if (this.narrow.current) this.#sidebarSheet = open;
-    else app.sidebar = open;
+    else this.#columns.sidebar = open;
   }
 
   get details(): boolean {
-    return this.tight.current ? this.#detailsSheet : app.details;
+    return this.tight.current ? this.#detailsSheet : this.#columns.details;
   }
 
   set details(open: boolean) {
     if (this.tight.current) this.#detailsSheet = open;
-    else app.details = open;
+    else this.#columns.details = open;
   }
 
   /** Something in a sheet was chosen, or another page is shown: the sheets have done their work. */
@@ -43,8 +48,6 @@ class Panels {
     this.#detailsSheet = false;
   }
 }
-
-export const panels = new Panels();
 
 /** Puts the caret where the next prompt is written. */
 export function focusComposer(): void {

@@ -54,8 +54,6 @@ export class Shortcuts {
   }
 }
 
-export const shortcuts = new Shortcuts();
-
 type Pressed = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">;
 
 export function matches(keys: string, event: Pressed, mac: boolean): boolean {

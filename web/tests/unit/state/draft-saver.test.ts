@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { DraftSaver, flushDrafts } from "$/state/draft-saver";
+import { DraftSaver } from "$/state/draft-saver";
 
 const sent: { url: string; init: RequestInit }[] = [];
 
@@ -29,24 +29,21 @@ test("it is saved once the writer pauses, and only what was written last", async
   await vi.advanceTimersByTimeAsync(200);
   await saved;
   expect(bodies()).toEqual(['{"draft":"He"}']);
-  draft.close();
 });
 
 test("the page goes away: it is saved at once, with a request that outlives the page", async () => {
   const draft = new DraftSaver("/api/sessions/s");
   const saved = draft.write("Hel");
-  flushDrafts();
+  draft.flush();
   await saved;
   expect(bodies()).toEqual(['{"draft":"Hel"}']);
   expect(sent[0]?.init.keepalive).toBe(true);
   await vi.advanceTimersByTimeAsync(1_000);
   expect(sent).toHaveLength(1);
-  draft.close();
 });
 
 test("nothing that was not written is saved", () => {
-  new DraftSaver("/api/sessions/s").close();
-  flushDrafts();
+  new DraftSaver("/api/sessions/s").flush();
   expect(sent).toHaveLength(0);
 });
 
@@ -56,5 +53,4 @@ test("an empty draft is saved too: the prompt was sent", async () => {
   await vi.advanceTimersByTimeAsync(500);
   await saved;
   expect(bodies()).toEqual(['{"draft":""}']);
-  draft.close();
 });
