@@ -1,4 +1,5 @@
 import { MediaQuery } from "svelte/reactivity";
+import breakpoints from "$/styles/breakpoints.json";
 import type { Preferred } from "./preferences.svelte";
 
 /**
@@ -13,9 +14,9 @@ export class Panels {
   /** The name in the header is being written. */
   renaming = $state(false);
   /** One column: the sidebar is a sheet. */
-  readonly narrow = new MediaQuery("(max-width: 760px)", false);
+  readonly narrow = new MediaQuery(`(max-width: ${breakpoints.narrow})`, false);
   /** No room for a third column: the details are a sheet. */
-  readonly tight = new MediaQuery("(max-width: 1120px)", false);
+  readonly tight = new MediaQuery(`(max-width: ${breakpoints.tight})`, false);
   readonly #columns: Pick<Preferred, "sidebar" | "details">;
   #sidebarSheet = $state(false);
   #detailsSheet = $state(false);
