@@ -96,8 +96,13 @@ async function call<T>(request: Request): Promise<T> {
 function paused(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resume) => {
     if (signal?.aborted) return resume();
-    setTimeout(resume, ms);
-    signal?.addEventListener("abort", () => resume(), { once: true });
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resume();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", done);
   });
 }
 

@@ -2,7 +2,7 @@
 
 import { Transcript, type Touched } from "$/fold/transcript";
 import { api, type PostOptions } from "$/link/http";
-import type { Link } from "$/link/link";
+import type { Logs } from "$/link/link";
 import type { Piece } from "$/link/protocol";
 import { DraftSaver } from "./draft-saver";
 import { onNextFrame } from "$/state/frame";
@@ -87,16 +87,16 @@ export class Conversation {
   #waiting: Piece[] = [];
   #draft: DraftSaver;
   #runsCursor: string | null | undefined;
-  readonly #link: Link;
+  readonly #logs: Logs;
   #unfollow: () => void;
   /** Told of each event once it is shown. */
   onevent: (event: Event) => void = () => undefined;
 
-  constructor(id: string, link: Link) {
+  constructor(id: string, logs: Logs) {
     this.id = id;
-    this.#link = link;
+    this.#logs = logs;
     this.#draft = new DraftSaver(`/api/sessions/${id}`);
-    this.#unfollow = link.follow("session", id, {
+    this.#unfollow = logs.follow("session", id, {
       pieces: (pieces) => this.#receive(pieces),
       cursor: () => (this.phase === "loading" ? null : this.#transcript.head),
     });
@@ -262,7 +262,7 @@ export class Conversation {
   /** Something does not fit together: a snapshot mends it. */
   #restart(): void {
     this.phase = "loading";
-    this.#link.refollow(this.id);
+    this.#logs.refollow(this.id);
   }
 
   #show(): void {

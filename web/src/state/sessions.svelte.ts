@@ -2,7 +2,7 @@
 
 import { Listing } from "$/fold/listing";
 import { api } from "$/link/http";
-import type { Link } from "$/link/link";
+import type { Logs } from "$/link/link";
 import { Problem } from "$/link/problem";
 import type { Piece } from "$/link/protocol";
 import { onNextFrame } from "$/state/frame";
@@ -21,7 +21,7 @@ interface SessionPage {
 }
 
 export interface Around {
-  link: Link;
+  link: Logs;
   notices: Notices;
   unread: Unread;
   regrets: Regrets;
