@@ -1,7 +1,7 @@
 import { codeOf, explain } from "$/state/explain";
 import { app } from "$/state/page";
-import type { Conversation, Decision } from "$/state/conversation.svelte";
-import type { Approval } from "$/wire/types";
+import type { Conversation } from "$/state/conversation.svelte";
+import type { Approval, Decision } from "$/wire/types";
 
 export type Outcome = "decided" | "answered elsewhere" | "failed";
 

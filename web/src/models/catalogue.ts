@@ -29,17 +29,9 @@ export function nameOf(models: readonly Model[], id: string): string {
   return models.find((model) => model.id === id)?.name ?? id.slice(id.indexOf("/") + 1);
 }
 
-/** Dollars per million tokens, where the server knows them. */
-export function priceOf(model: Model): { input: number; output: number } | null {
-  const price = model.price;
-  if (typeof price !== "object" || price === null) return null;
-  const { input, output } = price as { input?: unknown; output?: unknown };
-  return typeof input === "number" && typeof output === "number" ? { input, output } : null;
-}
-
 /** "128k context · $2.50 in, $10 out per million", as far as it is known. */
 export function aboutModel(model: Model): string {
-  const price = priceOf(model);
+  const { price } = model;
   const facts = [
     model.context_window ? `${short(model.context_window)} context` : "",
     price === null ? "" : priceText(price),
@@ -47,7 +39,7 @@ export function aboutModel(model: Model): string {
   return facts.filter(Boolean).join(" · ");
 }
 
-function priceText({ input, output }: { input: number; output: number }): string {
+function priceText({ input, output }: NonNullable<Model["price"]>): string {
   if (input === 0 && output === 0) return "free";
   return `$${dollars(input)} in, $${dollars(output)} out per million`;
 }

@@ -7,6 +7,7 @@ import type {
   Provider,
   About,
   ProviderDraft,
+  ProviderTry,
   TestResult,
 } from "$/wire/settings";
 
@@ -20,8 +21,7 @@ export const providers = {
   put: (name: string, draft: ProviderDraft) =>
     api.put<Provider>(`/api/providers/${encodeURIComponent(name)}`, draft),
   remove: (name: string) => api.delete(`/api/providers/${encodeURIComponent(name)}`),
-  test: (draft: ProviderDraft & { name?: string }) =>
-    api.post<TestResult>("/api/providers/test", draft),
+  test: (draft: ProviderTry) => api.post<TestResult>("/api/providers/test", draft),
 };
 
 export const about = { read: () => api.get<About>("/api/about") };

@@ -14,7 +14,8 @@ import type { Unread } from "$/state/unread.svelte";
 import type { Model, Workspace } from "$/wire/types";
 import { untrack } from "svelte";
 
-const DEFAULT: Workspace = { id: "default", name: "Default", path: "" };
+/** Until the server has told of it. */
+const DEFAULT: Workspace = { id: "default", name: "Default", path: "", created_at: "" };
 
 export interface Parts {
   preferences: Preferred;

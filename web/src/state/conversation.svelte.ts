@@ -10,6 +10,7 @@ import { Sight } from "$/state/sight.svelte";
 import type {
   Approval,
   Compaction,
+  Decision,
   Event,
   Input,
   Message,
@@ -24,7 +25,6 @@ const PAGE = 60;
 const RUNS_PAGE = 100;
 
 export type Phase = "loading" | "ready" | "missing" | "deleted";
-export type Decision = "allow_once" | "allow_session" | "deny";
 
 export interface SessionChanges {
   title?: string;

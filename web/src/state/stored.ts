@@ -21,7 +21,8 @@ export function remember(key: string, value: unknown): void {
 /** Everything that is remembered goes, but this. */
 export function forgetAllBut(key: string): void {
   try {
-    for (const name of Object.keys(localStorage)) {
+    const names = Array.from({ length: localStorage.length }, (_, n) => localStorage.key(n) ?? "");
+    for (const name of names) {
       if (name.startsWith("tenuto.") && name !== `tenuto.${key}`) localStorage.removeItem(name);
     }
   } catch {

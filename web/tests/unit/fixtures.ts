@@ -61,7 +61,7 @@ export function model(id: string, fields: Partial<Model> = {}): Model {
     id,
     name: rest.join("/"),
     provider,
-    context_window: null,
+    context_window: 0,
     capabilities: [],
     price: null,
     ...fields,

@@ -44,7 +44,9 @@ test("a model that is gone is still called by its name", () => {
 
 test("facts are said only where they are known", () => {
   expect(aboutModel(model("a/b"))).toBe("");
-  const known = { context_window: 128_000, price: { input: 2.5, output: 10 } };
+  const known = { context_window: 128_000, price: { input: 2.5, output: 10, cached_input: null } };
   expect(aboutModel(model("a/b", known))).toBe("128k context · $2.50 in, $10 out per million");
-  expect(aboutModel(model("a/b", { price: { input: 0, output: 0 } }))).toBe("free");
+  expect(aboutModel(model("a/b", { price: { input: 0, output: 0, cached_input: null } }))).toBe(
+    "free",
+  );
 });

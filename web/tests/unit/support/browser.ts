@@ -54,6 +54,12 @@ export class Held<T> {
 /** What the browser keeps. */
 export class Memory {
   readonly values = new Map<string, string>();
+
+  get length(): number {
+    return this.values.size;
+  }
+
+  key = (n: number): string | null => [...this.values.keys()][n] ?? null;
   getItem = (key: string): string | null => this.values.get(key) ?? null;
   setItem = (key: string, value: string): void => void this.values.set(key, value);
   removeItem = (key: string): void => void this.values.delete(key);

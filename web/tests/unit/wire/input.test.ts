@@ -14,7 +14,12 @@ test("a prompt without files is its text; with files they come first", () => {
 });
 
 test("a queued prompt that is edited keeps its files", () => {
-  const queued = run({ input: toInput("see", [FILE]) });
+  const queued = run({
+    input: [
+      { type: "file", ...FILE },
+      { type: "text", text: "see" },
+    ],
+  });
   expect(withText(queued, "look")).toEqual(toInput("look", [FILE]));
   expect(textOf(queued.input)).toBe("see");
   expect(filesOf(queued.input)[0]?.file_id).toBe("fil_1");
