@@ -4,10 +4,10 @@ import pytest
 
 from tenuto.agent import asking
 from tenuto.agent.allowance import Allowance
+from tenuto.agent.answer import Listener
 from tenuto.agent.asking import ask
-from tenuto.agent.scribe import Listener
+from tenuto.core.meter import Meter
 from tenuto.core.run import Usage
-from tenuto.core.usage import Meter
 from tenuto.ports.model import ModelRequest, ProviderError, TextBlock, TextPiece, UserTurn
 from tests.agent.scripted import BROKEN, BUSY, Scripted, said
 

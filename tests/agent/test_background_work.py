@@ -7,8 +7,8 @@ from tenuto.agent.allowance import Allowance
 from tenuto.agent.compaction import old_messages, summarise, window_characters
 from tenuto.agent.context import GO_ON
 from tenuto.agent.titles import TitleMaker
+from tenuto.core.meter import Meter
 from tenuto.core.run import Usage
-from tenuto.core.usage import Meter
 from tenuto.core.value import SessionId
 from tenuto.ports.model import Finished, ProviderError, TextBlock, UserTurn
 from tenuto.ports.query import Background

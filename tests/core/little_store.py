@@ -155,10 +155,10 @@ class LittleStore:
         message = self.open_message()
         return self.commit(lambda desk: settling.settle(desk, fence, how, message, self.moment()))
 
-    def cancel(self) -> cancelling.Cancelled:
+    def cancel(self) -> cancelling.Covered:
         return self.commit(lambda desk: cancelling.cancel_session(desk, Reason.USER, self.moment()))
 
-    def cancel_run(self, run_id: RunId) -> cancelling.Cancelled:
+    def cancel_run(self, run_id: RunId) -> cancelling.Covered:
         return self.commit(
             lambda desk: cancelling.cancel_run(desk, run_id, Reason.USER, self.moment())
         )

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenuto.core.meter import Meter, estimate_tokens, priced
 from tenuto.core.run import Usage
-from tenuto.core.usage import Meter, estimate_tokens, priced
 
 TOLD = Usage(input_tokens=100, output_tokens=20, reasoning_tokens=5)
 

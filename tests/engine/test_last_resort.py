@@ -14,7 +14,7 @@ from tenuto.core.event import RunStarted
 from tenuto.core.run import Usage
 from tenuto.core.value import NodeId, RunId
 from tenuto.engine.engine import Switchboard
-from tenuto.engine.task import Task
+from tenuto.engine.work import Work
 from tenuto.storage.sqlite import SqliteStore
 from tests.conformance.life import Life, make_workspace
 from tests.engine.picky import PickyStore, ends, ends_with_parts, ends_with_usage
@@ -51,12 +51,12 @@ class Talker:
     def __init__(self, stage: Stage) -> None:
         self._inner = stage.worker
 
-    async def work(self, task: Task) -> object:
-        task.meter.request(4)
-        task.meter.report(Usage(input_tokens=3, output_tokens=2))
-        task.meter.close()
+    async def work(self, work: Work) -> object:
+        work.meter.request(4)
+        work.meter.report(Usage(input_tokens=3, output_tokens=2))
+        work.meter.close()
         self._inner.say = self.say
-        return await self._inner.work(task)
+        return await self._inner.work(work)
 
 
 @pytest.fixture

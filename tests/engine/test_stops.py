@@ -11,7 +11,7 @@ from tenuto.core.run import Ending, Run
 from tenuto.core.value import RunId
 from tenuto.engine import stops
 from tenuto.engine.engine import Switchboard
-from tenuto.engine.task import Task
+from tenuto.engine.work import Work
 from tests.engine.picky import PickyStore
 from tests.mutation.stage import HeldWorker, Stage
 
@@ -28,10 +28,10 @@ class Listed(HeldWorker):
         self.began_runs: list[RunId] = []
         self.stopped = asyncio.Event()
 
-    async def work(self, task: Task) -> Ending:
-        self.began_runs.append(task.run.id)
+    async def work(self, work: Work) -> Ending:
+        self.began_runs.append(work.run.id)
         try:
-            return await super().work(task)
+            return await super().work(work)
         except asyncio.CancelledError:
             self.stopped.set()
             raise

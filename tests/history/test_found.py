@@ -19,9 +19,9 @@ from tenuto.core.value import RunId, SessionId
 from tenuto.engine.checking import Checking
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
-from tenuto.engine.librarian import Librarian
 from tenuto.engine.node import Node
 from tenuto.engine.queue import Queue
+from tenuto.engine.sessions import SessionKeeper
 from tenuto.ports.model import Models
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.life import NODE, Life, make_workspace, whole_log
@@ -90,7 +90,7 @@ class StoreThatGoesOn(MemoryStore):
 async def assert_deleting_finishes_each_answer(store: StoreThatGoesOn, life: Life) -> None:
     coordinator = Coordinator(store, cast("Driver", None), HERE)
     models = cast("Models", None)
-    await Librarian(store, models, coordinator, HERE).delete(life.id)
+    await SessionKeeper(store, models, coordinator, HERE).delete(life.id)
     log = await whole_log(store, life.id)
     begun = [e.message.id for e in log if isinstance(e, MessageStarted)]
     finished = [e.message_id for e in log if isinstance(e, MessageFinished)]

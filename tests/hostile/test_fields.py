@@ -15,7 +15,7 @@ from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
 from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
 from tenuto.ports.model import ProviderError
-from tests.agent.test_scribe import Paper
+from tests.agent.test_answer import Paper
 from tests.hostile.fields import ANTHROPIC_EVENTS, ANTHROPIC_PLACES, OPENAI_EVENT, OPENAI_PLACES
 from tests.hostile.shape import put
 
@@ -64,11 +64,11 @@ async def recorded(answer: OpenAIAnswer | AnthropicAnswer, events: list[Any]) ->
     paper = Paper()
     try:
         for event in events:
-            paper.scribe.take(answer.feed([json.dumps(event).encode()]))
+            paper.builder.take(answer.feed([json.dumps(event).encode()]))
             if answer.error is not None:
                 raise answer.error
         answer.over = True
-        paper.scribe.take(answer.end())
+        paper.builder.take(answer.end())
     except ProviderError as error:
         str(error).encode()
         assert len(str(error)) < 1000

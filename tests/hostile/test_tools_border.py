@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.permission import Permission
 from tenuto.core.value import CallId, PartId
-from tenuto.engine.task import Task
 from tenuto.engine.toolbox import Rulebook, Toolbox
+from tenuto.engine.work import Work
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import Place, Tool, ToolFailed
 from tests.tools.desk import Desk
@@ -45,7 +45,7 @@ class Notes:
 
 
 class Desktop:
-    """As much of a task as a tool call needs."""
+    """As much of the work as a tool call needs."""
 
     def __init__(self, folder: Path) -> None:
         self.recorder = Notes()
@@ -78,7 +78,7 @@ async def called(tools: dict[str, Tool], part: ToolPart, folder: Path = Path("/"
     """The call as it ended, as the store has it."""
     desktop = Desktop(folder)
     box = Toolbox(tools, Rulebook(default=Permission.ALLOW))
-    await box.run(cast("Task", desktop), part)
+    await box.run(cast("Work", desktop), part)
     return desktop.recorder.kept[-1]
 
 
@@ -151,7 +151,7 @@ async def test_only_so_many_calls_that_look_run_at_once_in_all_runs() -> None:
     box = Toolbox({"looker": looker}, Rulebook(default=Permission.ALLOW), at_once=3)
     async with anyio.create_task_group() as group:
         for _ in range(20):
-            desktop = cast("Task", Desktop(Path("/")))
+            desktop = cast("Work", Desktop(Path("/")))
             group.start_soon(box.run, desktop, call("looker", "{}"))
     assert (looker.most, looker.count) == (3, 20)
 
@@ -160,7 +160,7 @@ async def test_only_so_many_calls_that_look_run_at_once_in_all_runs() -> None:
 async def test_a_run_that_asks_for_very_much_does_not_keep_the_others_waiting() -> None:
     looker = Looker()
     box = Toolbox({"looker": looker}, Rulebook(default=Permission.ALLOW), at_once=4)
-    greedy, modest = cast("Task", Desktop(Path("/"))), cast("Task", Desktop(Path("/")))
+    greedy, modest = cast("Work", Desktop(Path("/"))), cast("Work", Desktop(Path("/")))
     async with anyio.create_task_group() as group:
         for _ in range(200):
             group.start_soon(box.run, greedy, call("looker", '{"for": "ever"}'))

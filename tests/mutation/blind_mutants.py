@@ -29,7 +29,7 @@ MUTANTS = (
         "tool calls keep their provider's numbers",
         "The form of a call's id tells which provider is asked.",
         "api/blind",
-        Edit("agent/blindfold.py", "replace(piece, id=OURS) if", "piece if"),
+        Edit("agent/unmarked.py", "replace(piece, id=OURS) if", "piece if"),
     ),
     mutant(
         "a guess is told apart from a miss",
@@ -65,6 +65,6 @@ MUTANTS = (
         "a removed comparison takes a kept session",
         "A pane that is kept while its comparison is removed goes with it.",
         "api/comparisons",
-        Edit("engine/librarian.py", "check=_must_be_pane)", "check=lambda desk: None)"),
+        Edit("engine/comparisons.py", "check=_must_be_pane)", "check=lambda desk: None)"),
     ),
 )

@@ -126,7 +126,7 @@ MUTANTS = (
             "        return await self._db.read(lambda tx: _snapshot(tx, session_id, most_messages))",
             "        taken = await self._db.read(lambda tx: _snapshot(tx, session_id, most_messages))\n"
             "        later = await self.session(session_id)\n"
-            "        return Snapshot(\n"
+            "        return SessionSnapshot(\n"
             "            session=later,\n"
             "            messages=taken.messages,\n"
             "            runs=taken.runs,\n"
@@ -248,7 +248,7 @@ MUTANTS = (
         "a run's stream begins too late",
         "The stream of a run does not show that it was accepted.",
         "api/streams api/detached",
-        Edit("api/streams.py", "max(after, placed.accepted - 1)", "max(after, placed.accepted)"),
+        Edit("api/streams.py", "max(after, accepted - 1)", "max(after, accepted)"),
     ),
     mutant(
         "cursor ahead of the log trusted",

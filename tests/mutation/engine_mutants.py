@@ -7,7 +7,29 @@ MUTANTS = (
         "lost wake-up",
         "A prompt that comes while the lane finds nothing to do is never started.",
         "lane api/queue api/stuck storm",
-        Edit("engine/coordinator.py", "lane.poked = True", "lane.poked = False"),
+        Edit("engine/coordinator.py", "return lane.changes > before", "return False"),
+    ),
+    mutant(
+        "lost wake-up at the end",
+        "A prompt that comes just after a run's ending is never started.",
+        "lane api/queue api/stuck storm",
+        Edit("engine/coordinator.py", "and lane.active.heard <= 1:", "or False:"),
+    ),
+    mutant(
+        "lost wake-up in the queue",
+        "A prompt that waits while a run ends is never started.",
+        "lane api/queue api/stuck storm",
+        Edit("engine/driver.py", "not change.control.queue", "True"),
+    ),
+    mutant(
+        "an answer taken from memory that the log knows better",
+        "A run stopped in the middle of a steer is settled in the message that it left.",
+        "lane found",
+        Edit(
+            "engine/driver.py",
+            "            except _WentOn:\n                active.worked = False",
+            "            except _WentOn:\n                raise",
+        ),
     ),
     mutant(
         "no look after the start",
@@ -15,15 +37,19 @@ MUTANTS = (
         "lane storm",
         Edit(
             "engine/coordinator.py",
-            "            self._look(session_id, lane)\n            await self._driver",
-            "            await self._driver",
+            "if lane.changes > before + 1:",
+            "if lane.changes > before + 9:",
         ),
     ),
     mutant(
         "looks only once",
         "A cancel that comes while the lane is looking is not looked at.",
         "lane storm api/cancel",
-        Edit("engine/coordinator.py", "while lane.look_again:", "for _ in range(1):"),
+        Edit(
+            "engine/coordinator.py",
+            "while lane.look_again and active.stopped is None:",
+            "for _ in range(1):",
+        ),
     ),
     mutant(
         "fenced driver goes on",
@@ -54,7 +80,7 @@ MUTANTS = (
         "pending text dropped on cancel",
         "What was recorded and not yet stored is not waited for at the end.",
         "lane api/lost api/cancel storm",
-        Edit("engine/driver.py", "await task.recorder.flush()", "await anyio.sleep(0)"),
+        Edit("engine/driver.py", "await work.recorder.flush()", "await anyio.sleep(0)"),
     ),
     mutant(
         "merge loses the tail",
@@ -219,7 +245,7 @@ MUTANTS = (
         "api/limits api/cancel api/resources api/history",
         Edit(
             "engine/driver.py",
-            "replace(ending, usage=task.usage())",
+            "replace(ending, usage=work.usage())",
             "ending",
         ),
     ),

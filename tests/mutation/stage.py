@@ -11,12 +11,12 @@ from tenuto.core.value import PartId, SessionId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.node import Node
-from tenuto.engine.task import Task
+from tenuto.engine.work import Work
 from tenuto.ports.model import Model, Models
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.life import END_TURN, NODE, Life, make_workspace
 
-Work = Callable[[Task], Awaitable[None]]
+Doing = Callable[[Work], Awaitable[None]]
 
 
 class NoModels:
@@ -40,10 +40,10 @@ class HeldWorker:
         self.may_end = asyncio.Event()
         self.say = "Hello"
 
-    async def work(self, task: Task) -> Ending:
-        part = TextPart(id=PartId(f"prt_{task.run.id}"))
-        task.recorder.start(part)
-        task.recorder.grow(part.id, self.say)
+    async def work(self, work: Work) -> Ending:
+        part = TextPart(id=PartId(f"prt_{work.run.id}"))
+        work.recorder.start(part)
+        work.recorder.grow(part.id, self.say)
         self.began.set()
         await self.may_end.wait()
         return END_TURN

@@ -90,6 +90,33 @@ async def test_a_prompt_that_comes_while_the_lane_finds_nothing_is_started(stage
     assert await ended(stage, prompts[0].id) == "completed"
 
 
+async def test_a_prompt_that_comes_right_after_an_ending_is_started(stage: Stage) -> None:
+    """It is committed before the lane knows that its run has ended."""
+    life = await stage.session()
+    prompts = [await life.accept("one")]
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await stage.worker.began.wait()
+
+    async def prompt() -> None:
+        prompts.append(await life.accept("two"))
+
+    racy(stage).after_commit = prompt
+    stage.worker.may_end.set()
+    assert await ended(stage, prompts[0].id) == "completed"
+    await stage.coordinator.until_gone(life.id)
+    assert await ended(stage, prompts[1].id) == "completed"
+
+
+async def test_a_prompt_that_waits_when_a_run_ends_is_started(stage: Stage) -> None:
+    life = await stage.session()
+    await life.accept("one")
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await stage.worker.began.wait()
+    waiting = await life.accept("two")
+    stage.worker.may_end.set()
+    assert await ended(stage, waiting.id) == "completed"
+
+
 async def test_a_cancel_right_after_the_start_is_seen(stage: Stage) -> None:
     """It is committed before the lane knows that it has a run to stop."""
     life = await stage.session()

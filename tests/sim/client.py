@@ -21,7 +21,7 @@ from tenuto.core.run import Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.session import SessionChanges
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
 from tenuto.engine.checking import Draft
-from tenuto.engine.librarian import NewSession
+from tenuto.engine.sessions import NewSession
 from tenuto.engine.stops import CancelReceipt
 from tenuto.ports.query import Once
 from tests.sim.ledger import Ask
@@ -236,32 +236,32 @@ class Client:
 
     async def fork(self) -> None:
         node = await self.node()
-        session = await node.call(lambda: node.engine.librarian.fork(self.id, None))
+        session = await node.call(lambda: node.engine.sessions.fork(self.id, None))
         await self._signed(node, session.id)
 
     async def create(self) -> None:
         node = await self.node()
-        session = await node.call(lambda: node.engine.librarian.create(NewSession()))
+        session = await node.call(lambda: node.engine.sessions.create(NewSession()))
         await self._signed(node, session.id)
 
     async def _signed(self, node: Node, session_id: SessionId) -> None:
         """A session that names itself in its system text, so that requests tell whose they are."""
         changes = SessionChanges(system=session_id)
-        await node.call(lambda: node.engine.librarian.update(session_id, changes))
+        await node.call(lambda: node.engine.sessions.update(session_id, changes))
         self._world.sessions.append(session_id)
 
     async def rename(self) -> None:
         node = await self.node()
         title = self._world.word().strip()
         session = await node.call(
-            lambda: node.engine.librarian.update(self.id, SessionChanges(title=title))
+            lambda: node.engine.sessions.update(self.id, SessionChanges(title=title))
         )
         must(session.title_source == "user", "a name is the user's", session)
 
     async def delete(self) -> None:
         node = await self.node()
         with self.asking("delete", self.id):
-            await node.call(lambda: node.engine.librarian.delete(self.id))
+            await node.call(lambda: node.engine.sessions.delete(self.id))
         must(self.session.deleted, "deleted is deleted", self.id)
 
     async def withdraw(self) -> None:

@@ -14,7 +14,7 @@ from tenuto.core.run import Ending, Reason, RunStatus, WhenBusy
 from tenuto.core.value import SessionId, StreamId
 from tenuto.engine.driver import Active, Driver
 from tenuto.engine.node import Node
-from tenuto.engine.task import Task
+from tenuto.engine.work import Work
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.life import NODE, Life, make_workspace
 from tests.conformance.listener import Listener
@@ -62,9 +62,9 @@ class Steered:
     def __init__(self, store: StoreWithAQueue) -> None:
         self._store = store
 
-    async def work(self, task: Task) -> Ending:
+    async def work(self, work: Work) -> Ending:
         self._store.holds_next = True
-        await task.take_steers()
+        await work.take_steers()
         await anyio.sleep_forever()
         return Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN)
 

@@ -42,9 +42,9 @@ asyncio.run(main())
 REMAINS = """
 import os, sys, time
 from pathlib import Path
-from tenuto.storage.sqlite.file.lock import FolderLock
+from tenuto.storage.sqlite.file.lock import FileLock
 
-lock = FolderLock(Path(sys.argv[1]))
+lock = FileLock(Path(sys.argv[1]))
 lock.take()
 if child := os.fork():
     print(child, flush=True)

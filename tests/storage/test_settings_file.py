@@ -9,7 +9,7 @@ import pytest
 from tenuto.core.error import StorageTrouble
 from tenuto.core.permission import Permission
 from tenuto.core.provider import KeptProvider, ProviderKind
-from tenuto.ports.preference import Kept
+from tenuto.ports.preference import SavedSettings
 from tenuto.storage.settings_file import SettingsFile
 
 pytestmark = pytest.mark.anyio
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 LAB = KeptProvider(
     name="lab", kind=ProviderKind.OPENAI, base_url="http://127.0.0.1:1/v1", key="k-1234567"
 )
-KEPT = Kept(
+KEPT = SavedSettings(
     default_model="lab/one",
     titles=False,
     permission_default=Permission.DENY,
@@ -28,7 +28,7 @@ KEPT = Kept(
 
 async def test_what_was_written_is_read(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    assert await SettingsFile(path).read() == Kept()
+    assert await SettingsFile(path).read() == SavedSettings()
     await SettingsFile(path).write(KEPT)
     assert await SettingsFile(path).read() == KEPT
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -54,7 +54,7 @@ async def test_a_write_that_fails_leaves_what_was_there_and_no_secret_beside_it(
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(StorageTrouble, match="No space left") as caught:
-        await SettingsFile(path).write(Kept())
+        await SettingsFile(path).write(SavedSettings())
     assert str(tmp_path) not in str(caught.value)
     assert await SettingsFile(path).read() == KEPT
     assert os.listdir(tmp_path) == ["settings.json"]
@@ -75,7 +75,7 @@ async def test_what_a_crash_left_half_written_is_removed_at_the_next_start(
         patched.setattr(Path, "unlink", crash)
         await SettingsFile(path).write(KEPT)
     assert len(os.listdir(tmp_path)) == 2
-    assert await SettingsFile(path).read() == Kept()
+    assert await SettingsFile(path).read() == SavedSettings()
     assert os.listdir(tmp_path) == [someone_elses.name]
 
 

@@ -47,7 +47,7 @@ async def everything(store: Store) -> dict[str, Any]:
         "comparisons": [
             await store.comparison(ComparisonId(one.comparison.id)) for one in compared
         ],
-        "spending": await store.spending(since="2000-01-01"),
+        "spending": await store.usage(since="2000-01-01"),
         "file": (await store.file_content("fil_a")).decode(),  # type: ignore[arg-type]
         "logs": {
             stream: [

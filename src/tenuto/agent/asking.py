@@ -9,7 +9,7 @@ from typing import Protocol
 import anyio
 
 from tenuto.agent.context import size_of
-from tenuto.core.usage import Meter
+from tenuto.core.meter import Meter
 from tenuto.ports.model import ModelRequest, Piece, Provider, ProviderError
 from tenuto.ports.points import NOWHERE, Points, Step
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from tenuto.agent import prompts
 from tenuto.agent.allowance import Allowance
+from tenuto.agent.answer import Listener
 from tenuto.agent.asking import ask
 from tenuto.agent.context import build_turns
-from tenuto.agent.scribe import Listener
 from tenuto.core.message import Message
+from tenuto.core.meter import CHARACTERS_PER_TOKEN, Meter
 from tenuto.core.run import Reason
-from tenuto.core.usage import CHARACTERS_PER_TOKEN, Meter
 from tenuto.ports.model import Model, ModelRequest, Provider, ProviderError
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.query import Background

@@ -7,17 +7,17 @@ import anyio
 
 from tenuto.agent import prompts
 from tenuto.agent.allowance import CALLS, CHARACTERS, Allowance, LimitReached
+from tenuto.agent.answer import AnswerBuilder
 from tenuto.agent.asking import ask
-from tenuto.agent.blindfold import Blindfold
 from tenuto.agent.compaction import old_messages, summarise, window_characters
 from tenuto.agent.context import build_turns, files_of, shorten, size_of
-from tenuto.agent.scribe import Scribe
+from tenuto.agent.unmarked import Unmarked
 from tenuto.core.error import NotFound
 from tenuto.core.message import ToolPart
 from tenuto.core.run import Ending, Mode, Reason, RunStatus
 from tenuto.core.value import FileId, Value
-from tenuto.engine.task import Task
 from tenuto.engine.toolbox import Toolbox
+from tenuto.engine.work import Work
 from tenuto.ports.clock import Clock
 from tenuto.ports.model import Model, ModelRequest, Models, Provider, Turn
 from tenuto.ports.points import NOWHERE, Points
@@ -52,73 +52,73 @@ class AgentLoop:
         self._limits = limits
         self._clock = clock
 
-    async def work(self, task: Task) -> Ending:
-        model = await self._models.find(task.model)
-        task.price = model.price
+    async def work(self, work: Work) -> Ending:
+        model = await self._models.find(work.model)
+        work.price = model.price
         provider = self._models.provider(model)
-        if task.run.model is None:
-            provider = Blindfold(provider)
+        if work.run.model is None:
+            provider = Unmarked(provider)
         allowance = Allowance(
             characters=self._limits.run_characters,
             calls=self._limits.calls,
-            is_too_dear=lambda: self._is_too_dear(task),
+            is_too_dear=lambda: self._is_too_dear(work),
         )
         try:
-            if task.run.mode is Mode.COMPACT:
-                return await self._compact(task, model, provider, allowance)
-            return await self._answer(task, model, provider, allowance)
+            if work.run.mode is Mode.COMPACT:
+                return await self._compact(work, model, provider, allowance)
+            return await self._answer(work, model, provider, allowance)
         except LimitReached as limit:
             return Ending.failed(limit.reason, str(limit))
 
     async def _answer(
-        self, task: Task, model: Model, provider: Provider, allowance: Allowance
+        self, work: Work, model: Model, provider: Provider, allowance: Allowance
     ) -> Ending:
         repeats = _Repeats(self._limits.loop_repeats)
         for step in range(1, self._limits.steps + 1):
-            scribe = await self._step(task, model, provider, allowance, step)
-            calls = scribe.calls()
-            if not calls or _was_cut(scribe):
-                return _ending(task, scribe)
-            done = await self._use_tools(task, calls)
+            answer = await self._step(work, model, provider, allowance, step)
+            calls = answer.calls()
+            if not calls or _was_cut(answer):
+                return _ending(work, answer)
+            done = await self._use_tools(work, calls)
             if repeats.again(done):
                 return Ending(status=RunStatus.COMPLETED, reason=Reason.LOOP)
             allowance.store(sum(len(part.output or "") for part in done))
             allowance.must_be_cheap()
-            await task.take_steers()
+            await work.take_steers()
         return Ending(status=RunStatus.COMPLETED, reason=Reason.STEP_LIMIT)
 
     async def _step(
-        self, task: Task, model: Model, provider: Provider, allowance: Allowance, step: int
-    ) -> Scribe:
-        request = await self._request(task, model, provider, allowance)
+        self, work: Work, model: Model, provider: Provider, allowance: Allowance, step: int
+    ) -> AnswerBuilder:
+        request = await self._request(work, model, provider, allowance)
         # Making room may have cost something too.
         allowance.must_be_cheap()
-        stem = f"{task.recorder.message_id.removeprefix('msg_')}_{step}"
-        scribe = Scribe(task.recorder, task.meter, allowance, stem=stem)
+        stem = f"{work.recorder.message_id.removeprefix('msg_')}_{step}"
+        answer = AnswerBuilder(work.recorder, work.meter, allowance, stem=stem)
         await ask(
             provider,
             request,
-            meter=task.meter,
-            taker=scribe,
-            shown=lambda: scribe.shown,
-            room=task.recorder.room,
+            meter=work.meter,
+            taker=answer,
+            shown=lambda: answer.shown,
+            room=work.recorder.room,
             points=self._points,
         )
-        return scribe
+        return answer
 
     async def _request(
-        self, task: Task, model: Model, provider: Provider, allowance: Allowance
+        self, work: Work, model: Model, provider: Provider, allowance: Allowance
     ) -> ModelRequest:
-        agent = task.run.mode is Mode.AGENT and "tools" in model.capabilities
-        background = await task.background()
+        agent = work.run.mode is Mode.AGENT and "tools" in model.capabilities
+        background = await work.background()
         turns = _told(background, {})
         if size_of(turns, background.summary or "") > window_characters(model):
-            background = await self._make_room(task, model, provider, allowance, background)
+            background = await self._make_room(work, model, provider, allowance, background)
             turns = _told(background, {})
-        system = task.session.system or (
-            prompts.agent_system(await task.folder(), self._clock.now()) if agent else prompts.CHAT
+        system = work.session.system or (
+            prompts.agent_system(await work.folder(), self._clock.now()) if agent else prompts.CHAT
         )
-        if files := await _read_files(task, background):
+        if files := await _read_files(work, background):
             turns = _told(background, files)
         return ModelRequest(
             model=model.id.removeprefix(f"{model.provider}/"),
@@ -127,18 +127,18 @@ class AgentLoop:
             tools=self._toolbox.specs() if agent else (),
         )
 
-    async def _use_tools(self, task: Task, calls: Sequence[ToolPart]) -> tuple[ToolPart, ...]:
+    async def _use_tools(self, work: Work, calls: Sequence[ToolPart]) -> tuple[ToolPart, ...]:
         """Calls that only look run side by side; those that change something one by one."""
         done: list[ToolPart] = []
         for looking, group in groupby(calls, key=self._toolbox.only_looks):
             if not looking:
-                done += [await self._toolbox.run(task, call) for call in group]
+                done += [await self._toolbox.run(work, call) for call in group]
                 continue
             together = list(group)
             results: dict[str, ToolPart] = {}
 
             async def one(call: ToolPart, results: dict[str, ToolPart] = results) -> None:
-                results[call.id] = await self._toolbox.run(task, call)
+                results[call.id] = await self._toolbox.run(work, call)
 
             try:
                 async with anyio.create_task_group() as tasks:
@@ -151,17 +151,17 @@ class AgentLoop:
         return tuple(done)
 
     async def _compact(
-        self, task: Task, model: Model, provider: Provider, allowance: Allowance
+        self, work: Work, model: Model, provider: Provider, allowance: Allowance
     ) -> Ending:
-        background = await task.background()
+        background = await work.background()
         count = len(background.messages)
         if count:
-            await self._summarise(task, model, provider, allowance, background, count)
+            await self._summarise(work, model, provider, allowance, background, count)
         return Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN)
 
     async def _make_room(
         self,
-        task: Task,
+        work: Work,
         model: Model,
         provider: Provider,
         allowance: Allowance,
@@ -171,12 +171,12 @@ class AgentLoop:
         old = old_messages(background)
         if not old:
             return background
-        await self._summarise(task, model, provider, allowance, background, len(old))
-        return await task.background()
+        await self._summarise(work, model, provider, allowance, background, len(old))
+        return await work.background()
 
     async def _summarise(
         self,
-        task: Task,
+        work: Work,
         model: Model,
         provider: Provider,
         allowance: Allowance,
@@ -189,15 +189,15 @@ class AgentLoop:
             model,
             summary=background.summary,
             messages=messages,
-            meter=task.meter,
+            meter=work.meter,
             allowance=allowance,
             points=self._points,
         )
-        await task.compact(messages[-1].id, summary)
+        await work.compact(messages[-1].id, summary)
 
-    def _is_too_dear(self, task: Task) -> bool:
+    def _is_too_dear(self, work: Work) -> bool:
         limit = self._limits.cost_usd
-        return limit is not None and (task.usage().cost_usd or 0.0) >= limit
+        return limit is not None and (work.usage().cost_usd or 0.0) >= limit
 
 
 class _Repeats:
@@ -215,11 +215,11 @@ class _Repeats:
         return self._count >= self._limit
 
 
-async def _read_files(task: Task, background: Background) -> dict[FileId, bytes]:
+async def _read_files(work: Work, background: Background) -> dict[FileId, bytes]:
     files: dict[FileId, bytes] = {}
     for file_id in files_of(background.messages):
         try:
-            files[file_id] = await task.file_content(file_id)
+            files[file_id] = await work.file_content(file_id)
         except NotFound:
             # The context builder tells the model that the file is gone.
             continue
@@ -231,19 +231,19 @@ def _told(background: Background, files: Mapping[FileId, bytes]) -> tuple[Turn, 
     return build_turns([m for m in background.messages if m.parts or m.finish_reason], files)
 
 
-def _was_cut(scribe: Scribe) -> bool:
-    return scribe.finished is not None and scribe.finished.reason in (
+def _was_cut(answer: AnswerBuilder) -> bool:
+    return answer.finished is not None and answer.finished.reason in (
         "max_tokens",
         "content_filter",
     )
 
 
-def _ending(task: Task, scribe: Scribe) -> Ending:
-    if not task.recorder.message().parts:
+def _ending(work: Work, answer: AnswerBuilder) -> Ending:
+    if not work.recorder.message().parts:
         return Ending.failed(
             Reason.NO_RESPONSE, "The model ended its answer without saying anything."
         )
-    reason = scribe.finished.reason if scribe.finished else "end_turn"
+    reason = answer.finished.reason if answer.finished else "end_turn"
     if reason == "tool_calls":
         reason = "end_turn"
     return Ending(status=RunStatus.COMPLETED, reason=Reason(reason))

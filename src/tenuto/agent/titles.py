@@ -2,10 +2,10 @@
 
 from tenuto.agent import prompts
 from tenuto.agent.allowance import Allowance, LimitReached
+from tenuto.agent.answer import Listener
 from tenuto.agent.asking import ask
-from tenuto.agent.scribe import Listener
+from tenuto.core.meter import Meter
 from tenuto.core.run import Run
-from tenuto.core.usage import Meter
 from tenuto.core.value import SessionId
 from tenuto.ports.model import ModelRequest, Models, TextBlock, UserTurn
 from tenuto.ports.points import NOWHERE, Points

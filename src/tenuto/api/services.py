@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from tenuto.api.metrics import Metrics
 from tenuto.core.value import Instant, Value
 from tenuto.engine.engine import Engine
-from tenuto.engine.steward import Steward
+from tenuto.engine.providers import ProviderKeeper
+from tenuto.engine.settings import SettingsKeeper
 from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.model import Models
 from tenuto.ports.store import Store
@@ -21,7 +22,8 @@ class Services:
     engine: Engine
     store: Store
     models: Models
-    steward: Steward
+    settings: SettingsKeeper
+    providers: ProviderKeeper
     clock: Clock
     ids: Ids
     started_at: Instant

@@ -5,9 +5,10 @@ from functools import partial
 from tenuto.api.call import Call
 from tenuto.api.parameter import AFTER
 from tenuto.api.sse import Batches, snapshot_frame
+from tenuto.core.run import Run
 from tenuto.core.value import RunId, SessionId, StreamId, Value, WorkspaceId
-from tenuto.engine.tailer import Frame
-from tenuto.ports.query import Snapshot
+from tenuto.engine.tailer import EncodedEvent
+from tenuto.ports.query import SessionSnapshot
 
 NO_CURSOR = 0
 MOST_SESSIONS = 200
@@ -53,9 +54,17 @@ class Viewing:
     async def run(self, run_id: RunId) -> Batches:
         """Of one run only; ends after its `run.finished`, also if that was seen before."""
         placed = await self._store.placed_run(run_id)
-        run, head = placed.run, placed.head
-        after = self._after(head)
-        told = False
+        return self._of_run(placed.run, placed.accepted, self._after(placed.head), placed.head)
+
+    async def accepted(self, run: Run) -> Batches:
+        """Of a run that was accepted for this very call, usually a moment ago."""
+        accepted = self._tailer.accepted_at(StreamId(run.session_id), run.id)
+        if accepted is None or self._place.cursor is not None:
+            return await self.run(run.id)
+        return self._of_run(run, accepted, NO_CURSOR, accepted)
+
+    def _of_run(self, run: Run, accepted: int, after: int | None, head: int) -> Batches:
+        run_id, told = run.id, False
 
         async def take() -> tuple[bytes, int]:
             # The run may have ended since we looked: then the snapshot tells it, and no event will.
@@ -64,10 +73,10 @@ class Viewing:
             told = all(known.ended for known in snapshot.runs if known.id == run_id)
             return _session_frame(snapshot)
 
-        def shown(frame: Frame) -> bool:
+        def shown(frame: EncodedEvent) -> bool:
             return frame.run_id == run_id or frame.type in ("snapshot", "session.deleted")
 
-        def last(frame: Frame) -> bool:
+        def last(frame: EncodedEvent) -> bool:
             if frame.type == "snapshot":
                 return told
             finished = frame.type == "run.finished" and frame.run_id == run_id
@@ -76,7 +85,7 @@ class Viewing:
         return partial(
             self._tailer.follow,
             StreamId(run.session_id),
-            after=after if after is None else max(after, placed.accepted - 1),
+            after=after if after is None else max(after, accepted - 1),
             # Folded deltas are whole again in one: a run can be replayed without a snapshot.
             snapshot=take if after is None else None,
             shown=shown,
@@ -124,7 +133,7 @@ class Viewing:
         return snapshot_frame(found.head, data), found.head
 
 
-def _session_frame(snapshot: Snapshot) -> tuple[bytes, int]:
+def _session_frame(snapshot: SessionSnapshot) -> tuple[bytes, int]:
     head = snapshot.session.head
     data: dict[str, object] = {
         "session_id": snapshot.session.id,

@@ -8,7 +8,7 @@ async with Client("http://127.0.0.1:8080", token) as tenuto:
 """
 
 from tenuto.client.attached import AttachedRun
-from tenuto.client.client import Client, Model, Models
+from tenuto.client.client import Client, OfferedModel, OfferedModels
 from tenuto.client.patience import ConnectionLost, Patience
 from tenuto.client.run import RunHandle
 from tenuto.client.session import Cancelled, Compacted, Messages, SessionHandle, Undone
@@ -24,8 +24,8 @@ __all__ = [
     "ConnectionLost",
     "Item",
     "Messages",
-    "Model",
-    "Models",
+    "OfferedModel",
+    "OfferedModels",
     "Patience",
     "RunHandle",
     "Seen",

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing, asynccontextmanager
 
 from tenuto.client.patience import ConnectionLost
-from tenuto.client.run import Prompt, RunHandle
+from tenuto.client.run import PromptToSend, RunHandle
 from tenuto.client.sse import Frame
 from tenuto.client.stream import (
     Follower,
@@ -38,7 +38,7 @@ class AttachedRun(RunHandle):
 
 @asynccontextmanager
 async def attach(
-    wire: Wire, session_id: SessionId, prompt: Prompt, *, key: str
+    wire: Wire, session_id: SessionId, prompt: PromptToSend, *, key: str
 ) -> AsyncGenerator[AttachedRun, None]:
     """Prompt and listen; leaving the block closes the stream.
 
@@ -55,7 +55,9 @@ async def attach(
 class _PromptFollower(Follower[Snapshot]):
     """Asks with the prompt until it is accepted, and then for the events of its run."""
 
-    def __init__(self, wire: Wire, session_id: SessionId, prompt: Prompt, *, key: str) -> None:
+    def __init__(
+        self, wire: Wire, session_id: SessionId, prompt: PromptToSend, *, key: str
+    ) -> None:
         super().__init__(
             wire,
             f"/api/sessions/{session_id}/runs",

@@ -19,7 +19,7 @@ from tenuto.core.session import Session, Workspace
 from tenuto.core.value import ApprovalId, RunId, SessionId, Value, WorkspaceId
 
 
-class Model(Value):
+class OfferedModel(Value):
     id: str
     name: str
     provider: str
@@ -27,8 +27,8 @@ class Model(Value):
     capabilities: tuple[str, ...] = ()
 
 
-class Models(Value):
-    models: tuple[Model, ...]
+class OfferedModels(Value):
+    models: tuple[OfferedModel, ...]
     default: str | None = None
     """None: no model can be asked now."""
 
@@ -46,8 +46,8 @@ class Client:
     async def __aexit__(self, *_: object) -> None:
         await self._wire.close()
 
-    async def models(self) -> Models:
-        return msgspec.json.decode(await self._get("/api/models"), type=Models)
+    async def models(self) -> OfferedModels:
+        return msgspec.json.decode(await self._get("/api/models"), type=OfferedModels)
 
     async def workspaces(self) -> tuple[Workspace, ...]:
         answer = await self._get("/api/workspaces")

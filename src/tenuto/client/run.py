@@ -14,7 +14,7 @@ from tenuto.core.run import Input, Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.value import RunId, Value
 
 
-class Prompt(Value):
+class PromptToSend(Value):
     """A prompt to be sent; what is unset, the server decides."""
 
     input: Input

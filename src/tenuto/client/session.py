@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from tenuto.client.attached import AttachedRun, attach
-from tenuto.client.run import Prompt, RunHandle, pages_of_runs, start_run
+from tenuto.client.run import PromptToSend, RunHandle, pages_of_runs, start_run
 from tenuto.client.stream import After, Follower, Items, Numbers, Snapshot, is_deleted
 from tenuto.client.wire import Again, Request, Wire, creation, encode, new_key, set_only
 from tenuto.core.approval import Approval
@@ -99,7 +99,7 @@ class SessionHandle:
         idempotency_key: str | None = None,
     ) -> RunHandle:
         """Have a prompt accepted: when this returns, the server has it on disk, once."""
-        prompt = Prompt(
+        prompt = PromptToSend(
             input=input, model=model, mode=mode, when_busy=when_busy, on_disconnect=on_disconnect
         )
         return await start_run(self._wire, f"{self._path}/runs", prompt, key=idempotency_key)
@@ -119,7 +119,7 @@ class SessionHandle:
         Leaving the block hangs up, which cancels a run that has not ended, unless
         `on_disconnect` says otherwise.
         """
-        prompt = Prompt(
+        prompt = PromptToSend(
             input=input, model=model, mode=mode, when_busy=when_busy, on_disconnect=on_disconnect
         )
         return attach(self._wire, self.id, prompt, key=idempotency_key or new_key())

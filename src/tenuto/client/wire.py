@@ -19,7 +19,7 @@ LOST = (aiohttp.ClientConnectionError, aiohttp.ClientPayloadError, TimeoutError)
 """What a connection that breaks off looks like; the server may have done what was asked."""
 
 
-class Unreachable(aiohttp.ClientConnectionError):
+class ServerUnreachable(aiohttp.ClientConnectionError):
     """The connection was never made, so the server has done nothing."""
 
 
@@ -100,7 +100,7 @@ class Wire:
                 if delay is None or not error.passing:
                     raise
             except LOST as lost:
-                sent = sent or not isinstance(lost, Unreachable)
+                sent = sent or not isinstance(lost, ServerUnreachable)
                 delay = backoff.next_delay()
                 if delay is None or (sent and request.again is Again.IF_UNSENT):
                     raise ConnectionLost(f"no answer to {request.path}: {lost!r}") from lost
@@ -167,7 +167,7 @@ async def _try_once(
     try:
         return await send(request)
     except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-        raise Unreachable(str(error)) from error
+        raise ServerUnreachable(str(error)) from error
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise aiohttp.ClientConnectionError(str(error)) from error
 

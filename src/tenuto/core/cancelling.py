@@ -11,7 +11,7 @@ from tenuto.core.told import message_finished, message_started, run_finished, wi
 from tenuto.core.value import RunId, Value
 
 
-class Cancelled(Value):
+class Covered(Value):
     """What a cancel covers: runs that had not ended when it was made."""
 
     runs: tuple[RunId, ...]
@@ -21,7 +21,7 @@ class Cancelled(Value):
 
 def cancel_session(
     desk: Desk, reason: Reason, moment: Moment, *, up_to: int | None = None
-) -> Change[Cancelled]:
+) -> Change[Covered]:
     """Cover what runs and waits, if accepted by `up_to`. What waits ends here, in order."""
     mark = desk.control.accept_count if up_to is None else up_to
     active = tuple(run for run in (desk.active,) if run and run.accept_number <= mark)
@@ -29,20 +29,20 @@ def cancel_session(
     cancels = desk.control.cancels.cover_all(mark, active, reason)
     covered = replace(desk, control=replace(desk.control, cancels=cancels))
     runs = tuple(run.id for run in (*active, *queue))
-    cancelled = Cancelled(runs=runs, active=active[0].id if active else None)
+    cancelled = Covered(runs=runs, active=active[0].id if active else None)
     return with_result(_cancel_queued_all(covered, queue, reason, moment), cancelled)
 
 
-def cancel_run(desk: Desk, run_id: RunId, reason: Reason, moment: Moment) -> Change[Cancelled]:
+def cancel_run(desk: Desk, run_id: RunId, reason: Reason, moment: Moment) -> Change[Covered]:
     """Cover one run only; nothing if it has ended."""
     if desk.active is not None and desk.active.id == run_id:
         control = replace(desk.control, cancels=desk.control.cancels.cover(desk.active, reason))
-        return Change(events=(), control=control, result=Cancelled(runs=(run_id,), active=run_id))
+        return Change(events=(), control=control, result=Covered(runs=(run_id,), active=run_id))
     for run in desk.queue:
         if run.id == run_id:
             change = cancel_queued(desk, run, reason, moment)
-            return with_result(change, Cancelled(runs=(run_id,), active=None))
-    return Change(events=(), control=desk.control, result=Cancelled(runs=(), active=None))
+            return with_result(change, Covered(runs=(run_id,), active=None))
+    return Change(events=(), control=desk.control, result=Covered(runs=(), active=None))
 
 
 def drop_attached(desk: Desk, moment: Moment) -> Change[None]:

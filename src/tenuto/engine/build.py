@@ -6,22 +6,23 @@ from tenuto.core.event import Stored
 from tenuto.engine.answers import Answers
 from tenuto.engine.bell import Bell
 from tenuto.engine.checking import Checking
+from tenuto.engine.comparisons import ComparisonKeeper
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
 from tenuto.engine.endings import Endings
 from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
-from tenuto.engine.librarian import Librarian
 from tenuto.engine.node import Node
 from tenuto.engine.panes import Panes
 from tenuto.engine.queue import Queue
-from tenuto.engine.referee import Referee
 from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.sessions import SessionKeeper
 from tenuto.engine.stops import Stops
 from tenuto.engine.tailer import Tailer
-from tenuto.engine.task import Worker
 from tenuto.engine.titler import Maker, Titler
+from tenuto.engine.work import Worker
+from tenuto.engine.workspaces import WorkspaceKeeper
 from tenuto.ports.model import Models
 from tenuto.ports.store import Store
 
@@ -45,7 +46,9 @@ def build_engine(
     driver = Driver(store, worker, node, run_seconds=run_seconds)
     coordinator = Coordinator(store, driver, node)
     checking = Checking(store, models, node)
-    inbox = Inbox(store, checking, endings, node)
+    inbox = Inbox(store, checking, endings, coordinator, node)
+    sessions = SessionKeeper(store, models, coordinator, node)
+    comparisons = ComparisonKeeper(store, models, sessions, node)
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
     driver.on_ended.append(titler.run_ended)
@@ -58,8 +61,9 @@ def build_engine(
         stops=Stops(store, coordinator, endings, node),
         panes=Panes(store, inbox, node),
         endings=endings,
-        librarian=Librarian(store, models, coordinator, node),
-        referee=Referee(store, models, node),
+        sessions=sessions,
+        workspaces=WorkspaceKeeper(store, sessions, comparisons, node),
+        comparisons=comparisons,
         driver=driver,
         coordinator=coordinator,
         tailer=tailer,

@@ -26,8 +26,8 @@ class Lane:
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
         self.active: Active | None = None
-        self.poked = False
-        """Something changed since the lane last asked for the next run."""
+        self.changes = 0
+        """How often it was told that something had changed."""
         self.look_again = False
         self.looking: asyncio.Task[None] | None = None
         self.gone = asyncio.Event()
@@ -48,13 +48,22 @@ class Coordinator:
         """Something was asked of this session: look at it."""
         lane = self._lanes.get(session_id)
         if lane is not None:
-            lane.poked = True
+            lane.changes += 1
+            if lane.active is not None and lane.active.settling:
+                lane.active.heard += 1
             self._look(session_id, lane)
             return
-        if self._draining:
-            return
-        lane = self._lanes[session_id] = Lane()
-        lane.task = asyncio.create_task(self._work(session_id, lane), name=f"lane {session_id}")
+        self.expect(session_id)
+
+    def expect(self, session_id: SessionId) -> None:
+        """A prompt is on its way to the store: ask for the next run right behind it.
+
+        The store writes both at once, and the run begins a write sooner. If the prompt is not
+        accepted after all, there is nothing to start.
+        """
+        if session_id not in self._lanes and not self._draining:
+            lane = self._lanes[session_id] = Lane()
+            lane.task = asyncio.create_task(self._work(session_id, lane), name=f"lane {session_id}")
 
     def works_on(self, session_id: SessionId) -> bool:
         """Whether the session has a lane here: from before a run starts until it has ended."""
@@ -66,14 +75,14 @@ class Coordinator:
     def usage(self, session_id: SessionId) -> tuple[RunId, Usage] | None:
         """The run under way here and what it has used so far."""
         lane = self._lanes.get(session_id)
-        if lane is None or lane.active is None or lane.active.task is None:
+        if lane is None or lane.active is None or lane.active.work is None:
             return None
-        return lane.active.started.run.id, lane.active.task.usage()
+        return lane.active.started.run.id, lane.active.work.usage()
 
     def stop_now(
         self, session_id: SessionId, reason: Reason, *, run_id: RunId | None = None
     ) -> None:
-        """Stop what runs here, though its cancel cannot be stored yet."""
+        """Stop what runs here, without a look at the store: its cancel is there, or will be."""
         lane = self._lanes.get(session_id)
         active = lane.active if lane else None
         if active is not None and run_id in (None, active.started.run.id):
@@ -120,36 +129,41 @@ class Coordinator:
 
     async def _work(self, session_id: SessionId, lane: Lane) -> None:
         try:
-            while not self._draining:
-                lane.poked = False
-                if await self._next(session_id, lane):
-                    continue
-                if not lane.poked:
-                    return
+            while not self._draining and await self._next(session_id, lane):
+                pass
         finally:
             # No await between the last look and this: whoever comes after opens a new lane.
             del self._lanes[session_id]
             lane.gone.set()
 
     async def _next(self, session_id: SessionId, lane: Lane) -> bool:
-        """Do the next run, if there is one. Trouble is waited out, never passed on."""
+        """Do the next run, if there is one; whether to ask for another.
+
+        Trouble is waited out, never passed on.
+        """
         if session_id in self._stopping:
             await anyio.sleep(RETRY_SECONDS)
             return True
         try:
             moment = self._node.moment()
+            before = lane.changes
             started, _ = await self._store.commit(
                 session_id, lambda desk: starting.start_next(desk, moment)
             )
             if started is None:
-                return False
+                return lane.changes > before
             lane.active = Active(started)
             if self._interrupting:
                 # It was on its way to the store when the time for endings was over.
                 lane.active.interrupt()
-            # A cancel may have been committed right after the start, before we were told of it.
-            self._look(session_id, lane)
+            # The start is a change itself. One more may be a cancel right after it, of which we
+            # were told before we had anything to cancel.
+            if lane.changes > before + 1:
+                self._look(session_id, lane)
             await self._driver.drive(lane.active)
+            if lane.active.was_last and lane.active.heard <= 1:
+                # Nothing waited when it ended, and nothing was asked since.
+                return False
         except NotFound:
             return lane.active is not None
         except StorageTrouble as trouble:
@@ -168,17 +182,17 @@ class Coordinator:
         return True
 
     def _look(self, session_id: SessionId, lane: Lane) -> None:
-        if lane.active is None or lane.active.lost:
+        if lane.active is None or lane.active.lost or lane.active.settling:
             return
-        if lane.active.task is not None:
-            lane.active.task.poke()
+        if lane.active.work is not None:
+            lane.active.work.poke()
         lane.look_again = True
         if lane.looking is None or lane.looking.done():
             lane.looking = asyncio.create_task(self._check(session_id, lane, lane.active))
 
     async def _check(self, session_id: SessionId, lane: Lane, active: Active) -> None:
         """Stop the run if a cancel covers it, or if it is no longer ours."""
-        while lane.look_again:
+        while lane.look_again and active.stopped is None:
             lane.look_again = False
             try:
                 control = await self._store.control(session_id)

@@ -13,10 +13,11 @@ from tenuto.core.message import Message
 from tenuto.core.run import Ending, Reason, Run, RunStatus
 from tenuto.core.session import Fence, Session
 from tenuto.core.starting import Started
+from tenuto.core.told import with_result
 from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.resort import LADDER, MISTAKE, Resort, complain, emptied, is_gone, lessened
-from tenuto.engine.task import Task, Worker
+from tenuto.engine.work import Work, Worker
 from tenuto.ports.model import ProviderError
 from tenuto.ports.points import Step
 from tenuto.ports.store import Store
@@ -34,10 +35,18 @@ class Active:
     def __init__(self, started: Started) -> None:
         self.started = started
         self.scope = anyio.CancelScope()
-        self.task: Task | None = None
+        self.work: Work | None = None
         self.stopped: tuple[RunStatus, Reason] | None = None
         self.lost = False
         """Another owner has the run, or its session is gone: write nothing more."""
+        self.worked = False
+        """The worker came to its end by itself, so nothing that it asked of the store is open."""
+        self.settling = False
+        """The ending is being written: whether a cancel came before it is decided there."""
+        self.heard = 0
+        """How often the session changed since then; the ending itself is one."""
+        self.was_last = False
+        """No other run waited when this one ended."""
 
     def cancel(self, reason: Reason) -> None:
         self._stop(RunStatus.CANCELLED, reason)
@@ -80,26 +89,27 @@ class Driver:
 
     async def drive(self, active: Active) -> None:
         """Work and settle. Cancelling `active` is a stop; cancelling us is a crash."""
-        task = Task(self._store, self._node, started=active.started)
-        active.task = task
+        work = Work(self._store, self._node, started=active.started)
+        active.work = work
         self._points.reach(Step.RUN_STARTED)
-        ending = await self._work(active, task)
+        ending = await self._work(active, work)
         self._points.reach(Step.RUN_WORKED)
-        last = self._settle(active, task, ending)
+        last = self._settle(active, work, ending)
         run = await finish(last, seconds=LAST_WRITE_SECONDS)
         self._points.reach(Step.RUN_SETTLED)
         if run is not None:
             for tell in self.on_ended:
-                tell(task.session, run)
+                tell(work.session, run)
 
-    async def _work(self, active: Active, task: Task) -> Ending:
+    async def _work(self, active: Active, work: Work) -> Ending:
         ending = Ending.failed(Reason.INTERNAL, MISTAKE)
         try:
             with active.scope:
-                task.limit.deadline = anyio.current_time() + self._run_seconds
-                with task.limit:
-                    ending = await self._worker.work(task)
-                if task.limit.cancelled_caught:
+                work.limit.deadline = anyio.current_time() + self._run_seconds
+                with work.limit:
+                    ending = await self._worker.work(work)
+                active.worked = not work.limit.cancelled_caught
+                if not active.worked:
                     ending = Ending(status=RunStatus.COMPLETED, reason=Reason.TIME_LIMIT)
         except ProviderError as error:
             ending = Ending.failed(error.reason, str(error))
@@ -109,44 +119,45 @@ class Driver:
             active.lost = True
         except NotFound as error:
             # The session was deleted under us; if it was not, the run must still end.
-            log.warning("something is gone: %s", error, extra={"run_id": task.run.id})
+            log.warning("something is gone: %s", error, extra={"run_id": work.run.id})
         except StorageTrouble as error:
             ending = Ending.failed(Reason.STORAGE, str(error))
         except Exception:
-            log.exception("run failed", extra={"run_id": task.run.id})
+            log.exception("run failed", extra={"run_id": work.run.id})
         if active.scope.cancelled_caught and active.stopped is not None:
             status, reason = active.stopped
             ending = Ending(status=status, reason=reason)  # type: ignore[arg-type]
         return ending
 
-    async def _settle(self, active: Active, task: Task, ending: Ending) -> Run | None:
+    async def _settle(self, active: Active, work: Work, ending: Ending) -> Run | None:
         """Write the ending: again while the store is in trouble, with less if it refuses it."""
+        active.settling = True
         refused = 0
         while not active.lost and not self._abandoned:
             try:
-                ending = await self._recorded(active, task, ending)
-                return await self._write(active, task, ending, LADDER[refused])
+                ending = await self._recorded(active, work, ending)
+                return await self._write(active, work, ending, LADDER[refused])
             except _WentOn:
-                continue
+                active.worked = False
             except Fenced:
                 return None
             except StorageTrouble as error:
-                log.warning("cannot settle, trying again: %s", error, extra=_of(task))
+                log.warning("cannot settle, trying again: %s", error, extra=_of(work))
                 await anyio.sleep(SETTLE_RETRY_SECONDS)
             except Exception as error:  # noqa: BLE001  whatever it is, the run must end
-                if isinstance(error, NotFound) and await is_gone(self._store, task.session.id):
+                if isinstance(error, NotFound) and await is_gone(self._store, work.session.id):
                     return None
-                complain(error, task.run.id)
+                complain(error, work.run.id)
                 self._points.reach(Step.ENDING_REFUSED, LADDER[refused].name.lower())
                 refused = min(refused + 1, len(LADDER) - 1)
                 if LADDER[refused] is Resort.EMPTY:
                     await anyio.sleep(SETTLE_RETRY_SECONDS)
         return None
 
-    async def _recorded(self, active: Active, task: Task, ending: Ending) -> Ending:
+    async def _recorded(self, active: Active, work: Work, ending: Ending) -> Ending:
         """The ending once all that was recorded is stored, or can never be."""
         try:
-            await task.recorder.flush()
+            await work.recorder.flush()
         except Fenced:
             raise
         except Exception as error:  # noqa: BLE001  whatever it is, the run must end
@@ -159,20 +170,27 @@ class Driver:
             return Ending.failed(Reason.INTERNAL, MISTAKE)
         return ending
 
-    async def _write(self, active: Active, task: Task, ending: Ending, resort: Resort) -> Run:
-        session_id, fence = task.session.id, active.started.fence
+    async def _write(self, active: Active, work: Work, ending: Ending, resort: Resort) -> Run:
+        session_id, fence = work.session.id, active.started.fence
         bare = resort is not Resort.WHOLE
-        last = lessened(ending if bare else replace(ending, usage=task.usage()), resort)
+        last = lessened(ending if bare else replace(ending, usage=work.usage()), resort)
         empty = resort is Resort.EMPTY
-        message = None if empty else await self._store.open_message(session_id)
+        message = None if empty else await self._answer(active, work)
 
-        def decide(desk: Desk) -> Change[Run]:
+        def decide(desk: Desk) -> Change[tuple[Run, bool]]:
             answer = emptied(desk) if empty else message
-            return _settled(desk, fence, last, answer, self._node.moment())
+            change = _settled(desk, fence, last, answer, self._node.moment())
+            return with_result(change, (change.result, not change.control.queue))
 
-        run, _ = await self._store.commit(session_id, decide)
-        log.info("run ended", extra={**_of(task), "status": run.status, "reason": run.reason})
+        (run, active.was_last), _ = await self._store.commit(session_id, decide)
+        log.info("run ended", extra={**_of(work), "status": run.status, "reason": run.reason})
         return run
+
+    async def _answer(self, active: Active, work: Work) -> Message | None:
+        """The run's open message, as the log has it."""
+        if active.worked and work.recorder.all_stored:
+            return work.recorder.message() if active.started.message else None
+        return await self._store.open_message(work.session.id)
 
 
 class _WentOn(Exception):
@@ -189,5 +207,5 @@ def _settled(
     return settling.settle(desk, fence, ending, message, moment)
 
 
-def _of(task: Task) -> dict[str, str]:
-    return {"run_id": task.run.id}
+def _of(work: Work) -> dict[str, str]:
+    return {"run_id": work.run.id}

@@ -7,20 +7,21 @@ from dataclasses import dataclass, field
 from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId
 from tenuto.engine.answers import Answers
+from tenuto.engine.comparisons import ComparisonKeeper
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
 from tenuto.engine.endings import Endings
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
-from tenuto.engine.librarian import Librarian
 from tenuto.engine.panes import Panes
 from tenuto.engine.queue import Queue
-from tenuto.engine.referee import Referee
 from tenuto.engine.rescuer import Rescuer
+from tenuto.engine.sessions import SessionKeeper
 from tenuto.engine.stops import Stops
 from tenuto.engine.tailer import Tailer
 from tenuto.engine.titler import Titler
 from tenuto.engine.upkeep import keep_going
+from tenuto.engine.workspaces import WorkspaceKeeper
 
 STOP_SECONDS = 5.0
 
@@ -49,8 +50,9 @@ class Engine:
     stops: Stops
     panes: Panes
     endings: Endings
-    librarian: Librarian
-    referee: Referee
+    sessions: SessionKeeper
+    workspaces: WorkspaceKeeper
+    comparisons: ComparisonKeeper
     driver: Driver
     coordinator: Coordinator
     tailer: Tailer

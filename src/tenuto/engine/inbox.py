@@ -17,6 +17,7 @@ from tenuto.core.message import Message, parts_input
 from tenuto.core.run import Input, Mode, OnDisconnect, Run
 from tenuto.core.value import MessageId, RunId, SessionId, Value
 from tenuto.engine.checking import Checking, Draft
+from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
 from tenuto.engine.node import Node
 from tenuto.ports.query import Once
@@ -25,7 +26,7 @@ from tenuto.ports.store import Store
 log = logging.getLogger(__name__)
 
 
-class Undone(Value):
+class Rewound(Value):
     removed: tuple[MessageId, ...]
     head: int
 
@@ -36,11 +37,13 @@ class Inbox:
         store: Store,
         checking: Checking,
         endings: Endings,
+        coordinator: Coordinator,
         node: Node,
     ) -> None:
         self._store = store
         self._checking = checking
         self._endings = endings
+        self._coordinator = coordinator
         self._node = node
         self._closed = False
 
@@ -58,6 +61,7 @@ class Inbox:
             if known := await self._store.answered(once, Run):
                 return known
             raise
+        self._coordinator.expect(session_id)
         run, _ = await self._store.commit(
             session_id,
             lambda desk: accepting.accept(desk, prompt, self._node.moment()),
@@ -162,11 +166,11 @@ class Inbox:
         )
         return await self._endings.of(run.id, seconds=None)
 
-    async def undo(self, session_id: SessionId) -> Undone:
+    async def undo(self, session_id: SessionId) -> Rewound:
         removed, head = await self._store.commit(
             session_id, lambda desk: editing.undo(desk, self._node.moment()), sight=Sight.HISTORY
         )
-        return Undone(removed=removed, head=head)
+        return Rewound(removed=removed, head=head)
 
     async def _ask_last_again(
         self,

@@ -73,6 +73,10 @@ class Recorder:
         assert self._open is not None, "this run writes no message"
         return self._open.now()
 
+    @property
+    def all_stored(self) -> bool:
+        return not self._pending and not self._sending and self._trouble is None
+
     def part(self, part_id: PartId) -> Part:
         assert self._open is not None, "this run writes no message"
         return self._open.part(part_id)

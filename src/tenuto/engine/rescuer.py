@@ -9,9 +9,9 @@ from tenuto.core import cancelling, settling
 from tenuto.core.desk import Change, Desk
 from tenuto.core.error import Fenced, NotFound, StorageTrouble
 from tenuto.core.message import Message, ReasoningPart, TextPart, ToolPart
+from tenuto.core.meter import estimate_tokens
 from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage
 from tenuto.core.session import Fence
-from tenuto.core.usage import estimate_tokens
 from tenuto.core.value import SessionId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.node import Node

@@ -1,4 +1,4 @@
-"""Stops: a cancel is a mark in the store, and what runs here stops even if it cannot be stored."""
+"""Stops: a cancel is a mark in the store; what runs here stops at once, stored or not."""
 
 import asyncio
 import logging
@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 import anyio
 
 from tenuto.core import cancelling
-from tenuto.core.cancelling import Cancelled
+from tenuto.core.cancelling import Covered
 from tenuto.core.error import StorageTrouble
 from tenuto.core.run import Reason, Run
 from tenuto.core.value import RunId, SessionId, Value
@@ -51,6 +51,8 @@ class Stops:
         self, session_id: SessionId, reason: Reason = Reason.USER
     ) -> CancelReceipt:
         """Cover everything accepted so far; answer when it has ended."""
+        # Before the mark is stored, but not before it is on its way: no ending comes before it.
+        self._coordinator.stop_now(session_id, reason)
         try:
             cancelled, head = await self._cover_session(session_id, reason, up_to=None)
         except StorageTrouble as trouble:
@@ -70,11 +72,11 @@ class Stops:
                 lambda desk: cancelling.cancel_run(desk, run_id, reason, self._node.moment()),
             )
 
+        self._coordinator.stop_now(run.session_id, reason, run_id=run_id)
         try:
             await cover()
         except StorageTrouble as trouble:
             log.warning("a cancel cannot be stored yet: %s", trouble)
-            self._coordinator.stop_now(run.session_id, reason, run_id=run_id)
             await self._stored(run_id, cover)
         return await self._endings.of(run_id, seconds=SETTLE_SECONDS)
 
@@ -87,15 +89,13 @@ class Stops:
 
     async def _cover_session(
         self, session_id: SessionId, reason: Reason, *, up_to: int | None
-    ) -> tuple[Cancelled, int]:
+    ) -> tuple[Covered, int]:
         return await self._store.commit(
             session_id,
             lambda desk: cancelling.cancel_session(desk, reason, self._node.moment(), up_to=up_to),
         )
 
-    async def _receipt(
-        self, session_id: SessionId, cancelled: Cancelled, head: int
-    ) -> CancelReceipt:
+    async def _receipt(self, session_id: SessionId, cancelled: Covered, head: int) -> CancelReceipt:
         settled = True
         if cancelled.active is not None:
             settled = (await self._endings.of(cancelled.active, seconds=SETTLE_SECONDS)).ended
@@ -105,8 +105,7 @@ class Stops:
     async def _cancel_session_unstored(
         self, session_id: SessionId, reason: Reason
     ) -> CancelReceipt:
-        """Stop the work now; the mark follows as soon as the store takes it."""
-        self._coordinator.stop_now(session_id, reason)
+        """The work has stopped; the mark follows as soon as the store takes it."""
         session = await self._store.session(session_id)
         control = await self._store.control(session_id)
         # What is accepted once there is room again came after this cancel.

@@ -20,11 +20,13 @@ RECENT_FRAMES = 1_000
 RECENT_BYTES = 512 * 1024
 # The log is asked again after this long without a ring, in case one was missed.
 POLL_SECONDS = 30.0
+EXPECTED_SECONDS = 2.0
+"""How long the newest frames wait for a viewer who was announced."""
 # Comes before a proxy or a client takes a silent connection for a dead one.
 HEARTBEAT_SECONDS = 10.0
 
 
-class Frame(Value):
+class EncodedEvent(Value):
     """An event as bytes for the wire, encoded once for all who watch."""
 
     seq: int
@@ -53,10 +55,11 @@ class Recent:
 
     def __init__(self, encode: Encode) -> None:
         self._encode = encode
-        self._frames: list[Frame] = []
+        self._frames: list[EncodedEvent] = []
         self._bytes = 0
         self._doubt_at = asyncio.get_running_loop().time() + POLL_SECONDS
         self.viewers = 0
+        self.expected = 0
         self.head: int | None = None
         """The last seq known to be committed; None: only the log can say."""
 
@@ -67,7 +70,7 @@ class Recent:
             data = self._encode(stored)
             self._bytes += len(data)
             self._frames.append(
-                Frame(seq=stored.seq, type=stored.type, run_id=stored.run_id, data=data)
+                EncodedEvent(seq=stored.seq, type=stored.type, run_id=stored.run_id, data=data)
             )
         self.head = events[-1].seq
         # Trimmed rarely and by half: a slice per event would cost as much as the event.
@@ -78,13 +81,20 @@ class Recent:
             self._bytes -= sum(len(frame.data) for frame in self._frames[:half])
             del self._frames[:half]
 
+    def accepted_at(self, run_id: RunId) -> int | None:
+        """Where this run was accepted, if that was a moment ago."""
+        for frame in reversed(self._frames):
+            if frame.run_id == run_id and frame.type == "run.accepted":
+                return frame.seq
+        return None
+
     def doubt(self) -> None:
         """After a long silence, ask the log again: a ring may have been missed."""
         if asyncio.get_running_loop().time() >= self._doubt_at:
             self._doubt_at = asyncio.get_running_loop().time() + POLL_SECONDS
             self.head = None
 
-    def since(self, cursor: int) -> Sequence[Frame] | None:
+    def since(self, cursor: int) -> Sequence[EncodedEvent] | None:
         """Frames after the cursor; None if they are not all here."""
         if self.head is not None and cursor >= self.head:
             return ()
@@ -107,6 +117,17 @@ class Tailer:
         if recent is not None:
             recent.add(events)
         self._bell.ring(stream)
+
+    def expect(self, stream: StreamId) -> None:
+        """Someone is about to ask and watch: what comes is kept, and need not be read again."""
+        recent = self._recent.setdefault(stream, Recent(self._encode))
+        recent.expected += 1
+        asyncio.get_running_loop().call_later(EXPECTED_SECONDS, self._give_up, stream, recent)
+
+    def accepted_at(self, stream: StreamId, run_id: RunId) -> int | None:
+        """The seq of its acceptance; None: only the log can say."""
+        recent = self._recent.get(stream)
+        return None if recent is None else recent.accepted_at(run_id)
 
     def rung_from_afar(self, stream: StreamId) -> None:
         """Another node committed: only the log knows what."""
@@ -133,8 +154,8 @@ class Tailer:
         *,
         after: int | None,
         snapshot: TakeSnapshot | None,
-        last: Callable[[Frame], bool],
-        shown: Callable[[Frame], bool] | None = None,
+        last: Callable[[EncodedEvent], bool],
+        shown: Callable[[EncodedEvent], bool] | None = None,
         until: int | None = None,
         push: Push | None = None,
     ) -> AsyncGenerator[Batch, None]:
@@ -197,10 +218,17 @@ class Tailer:
             yield recent
         finally:
             recent.viewers -= 1
-            if recent.viewers == 0:
-                del self._recent[stream]
+            self._drop_unwatched(stream, recent)
 
-    async def _first(self, snapshot: TakeSnapshot | None) -> Sequence[Frame] | None:
+    def _give_up(self, stream: StreamId, recent: Recent) -> None:
+        recent.expected -= 1
+        self._drop_unwatched(stream, recent)
+
+    def _drop_unwatched(self, stream: StreamId, recent: Recent) -> None:
+        if recent.viewers == 0 and recent.expected == 0:
+            del self._recent[stream]
+
+    async def _first(self, snapshot: TakeSnapshot | None) -> Sequence[EncodedEvent] | None:
         """The frame that stands for everything so far; None if the log is gone meanwhile."""
         try:
             return () if snapshot is None else (await _snapshot_frame(snapshot),)
@@ -209,7 +237,7 @@ class Tailer:
 
     async def _page(
         self, stream: StreamId, recent: Recent, cursor: int, snapshot: TakeSnapshot | None
-    ) -> Sequence[Frame] | None:
+    ) -> Sequence[EncodedEvent] | None:
         """The next events from the log; None if it is gone."""
         try:
             page = await self._log.read(stream, after=cursor, limit=PAGE)
@@ -222,11 +250,11 @@ class Tailer:
         if recent.head is None and whole:
             recent.head = page.head
         return tuple(
-            Frame(seq=e.seq, type=e.type, run_id=e.run_id, data=self._encode(e))
+            EncodedEvent(seq=e.seq, type=e.type, run_id=e.run_id, data=self._encode(e))
             for e in page.events
         )
 
 
-async def _snapshot_frame(snapshot: TakeSnapshot) -> Frame:
+async def _snapshot_frame(snapshot: TakeSnapshot) -> EncodedEvent:
     data, seq = await snapshot()
-    return Frame(seq=seq, type="snapshot", run_id=None, data=data)
+    return EncodedEvent(seq=seq, type="snapshot", run_id=None, data=data)

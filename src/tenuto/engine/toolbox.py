@@ -15,7 +15,7 @@ from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.permission import Permission
 from tenuto.core.text import cut, whole
 from tenuto.core.value import CallId, Value
-from tenuto.engine.task import Task
+from tenuto.engine.work import Work
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.tool import Place, Tool, ToolFailed
@@ -69,7 +69,7 @@ class Toolbox:
         self._looking = asyncio.Semaphore(at_once)
         # One run gets half: however many it asks for, the others' calls do not wait behind them.
         self._share = max(1, at_once // 2)
-        self._shares: WeakKeyDictionary[Task, asyncio.Semaphore] = WeakKeyDictionary()
+        self._shares: WeakKeyDictionary[Work, asyncio.Semaphore] = WeakKeyDictionary()
 
     def specs(self) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in self._tools.values())
@@ -81,28 +81,28 @@ class Toolbox:
             return False
         return self._rules.permission(tool) is not Permission.ASK
 
-    async def run(self, task: Task, part: ToolPart) -> ToolPart:
+    async def run(self, work: Work, part: ToolPart) -> ToolPart:
         """Do the call and return it as it ended. A failure is its result, never the run's."""
         part = _whole(part)
         try:
             tool, arguments = self._prepare(part)
         except ToolFailed as failure:
-            return _failed(task, part, str(failure))
-        part = _record(task, replace(part, input=arguments))
-        refusal = await self._refusal(task, tool, part)
+            return _failed(work, part, str(failure))
+        part = _record(work, replace(part, input=arguments))
+        refusal = await self._refusal(work, tool, part)
         if refusal is not None:
-            return _record(task, replace(part, state=ToolState.DENIED, error=refusal))
-        async with self._room(task, tool):
-            part = _record(task, replace(part, state=ToolState.RUNNING))
+            return _record(work, replace(part, state=ToolState.DENIED, error=refusal))
+        async with self._room(work, tool):
+            part = _record(work, replace(part, state=ToolState.RUNNING))
             self._points.reach(Step.TOOL_STARTING, part.name)
-            return await self._execute(task, tool, part, arguments)
+            return await self._execute(work, tool, part, arguments)
 
     @asynccontextmanager
-    async def _room(self, task: Task, tool: Tool) -> AsyncIterator[None]:
+    async def _room(self, work: Work, tool: Tool) -> AsyncIterator[None]:
         if tool.changes:
             yield
             return
-        share = self._shares.setdefault(task, asyncio.Semaphore(self._share))
+        share = self._shares.setdefault(work, asyncio.Semaphore(self._share))
         async with share, self._looking:
             yield
 
@@ -122,7 +122,7 @@ class Toolbox:
             raise ToolFailed("The arguments must be a JSON object.")
         return tool, _clean(arguments, DEEPEST)
 
-    async def _refusal(self, task: Task, tool: Tool, part: ToolPart) -> str | None:
+    async def _refusal(self, work: Work, tool: Tool, part: ToolPart) -> str | None:
         """Why the call may not be done; None if it may."""
         match self._rules.permission(tool):
             case Permission.ALLOW:
@@ -130,27 +130,27 @@ class Toolbox:
             case Permission.DENY:
                 return "The server's settings do not allow this tool."
             case Permission.ASK:
-                return _told(await task.ask(part))
+                return _told(await work.ask(part))
 
     async def _execute(
-        self, task: Task, tool: Tool, part: ToolPart, arguments: dict[str, Any]
+        self, work: Work, tool: Tool, part: ToolPart, arguments: dict[str, Any]
     ) -> ToolPart:
-        progress = _Progress(task, part)
-        place = Place(folder=await task.folder(), call_id=part.call_id, progress=progress.tell)
+        progress = _Progress(work, part)
+        place = Place(folder=await work.folder(), call_id=part.call_id, progress=progress.tell)
         try:
             said = cut(await tool.run(arguments, place), OUTPUT_CHARACTERS)
         except ToolFailed as failure:
-            return _failed(task, part, str(failure))
+            return _failed(work, part, str(failure))
         except asyncio.CancelledError:
             progress.record()
             raise
         except Exception:
-            log.exception("tool failed", extra={"run_id": task.run.id, "tool": part.name})
-            return _failed(task, part, f"{part.name} failed because of an error in the server.")
+            log.exception("tool failed", extra={"run_id": work.run.id, "tool": part.name})
+            return _failed(work, part, f"{part.name} failed because of an error in the server.")
         finally:
             progress.stop()
         self._points.reach(Step.TOOL_ENDED, part.name)
-        return _record(task, replace(part, state=ToolState.DONE, output=said))
+        return _record(work, replace(part, state=ToolState.DONE, output=said))
 
 
 def _whole(part: ToolPart) -> ToolPart:
@@ -190,8 +190,8 @@ def _told(approval: Approval) -> str | None:
 class _Progress:
     """Records what a tool has said so far, now and then."""
 
-    def __init__(self, task: Task, part: ToolPart) -> None:
-        self._task = task
+    def __init__(self, work: Work, part: ToolPart) -> None:
+        self._work = work
         self._part = part
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
@@ -208,7 +208,7 @@ class _Progress:
     def record(self) -> None:
         self._timer = None
         if not self._stopped and self._part.output is not None:
-            _record(self._task, self._part)
+            _record(self._work, self._part)
 
     def stop(self) -> None:
         self._stopped = True
@@ -216,11 +216,11 @@ class _Progress:
             self._timer.cancel()
 
 
-def _failed(task: Task, part: ToolPart, error: str) -> ToolPart:
+def _failed(work: Work, part: ToolPart, error: str) -> ToolPart:
     said = cut(error, ERROR_CHARACTERS)
-    return _record(task, replace(part, state=ToolState.FAILED, error=said))
+    return _record(work, replace(part, state=ToolState.FAILED, error=said))
 
 
-def _record(task: Task, part: ToolPart) -> ToolPart:
-    task.recorder.update(part)
+def _record(work: Work, part: ToolPart) -> ToolPart:
+    work.recorder.update(part)
     return part

@@ -19,7 +19,7 @@ class Preferences(Value):
     """For single tools, whatever they do."""
 
 
-class Kept(Value, forbid_unknown_fields=True):
+class SavedSettings(Value, forbid_unknown_fields=True):
     """What was set while the server ran. None: nothing was, so the configuration counts."""
 
     default_model: str | None = None
@@ -32,11 +32,11 @@ class Kept(Value, forbid_unknown_fields=True):
         return next((p for p in self.providers if p.name == name), None)
 
 
-class Drawer(Protocol):
+class SettingsStore(Protocol):
     """Keeps it through restarts, for nobody else to read."""
 
-    async def read(self) -> Kept:
+    async def read(self) -> SavedSettings:
         """What was kept last. Raises StorageTrouble if it is there and makes no sense."""
 
-    async def write(self, kept: Kept) -> None:
+    async def write(self, kept: SavedSettings) -> None:
         """Keep this instead, whole or not at all. Raises StorageTrouble."""

@@ -23,7 +23,7 @@ class ProviderStanding(Value):
     """Why it could not list its models; None if it could, or has not been asked yet."""
 
 
-class Known(Value):
+class ProviderAccess(Value):
     """How a provider is reached, its key included. Never shown."""
 
     kind: ProviderKind
@@ -32,7 +32,7 @@ class Known(Value):
     source: ProviderSource
 
     def __repr__(self) -> str:
-        return f"Known(base_url={self.base_url!r})"
+        return f"ProviderAccess(base_url={self.base_url!r})"
 
 
 class Tested(Value):
@@ -65,7 +65,7 @@ class Providers(Protocol):
     def prefer(self, model_id: str | None) -> None:
         """The default model from now on; None: the best of what there is."""
 
-    def known(self, name: str) -> Known | None:
+    def known(self, name: str) -> ProviderAccess | None:
         """This provider, wherever it comes from."""
 
     def standings(self) -> Sequence[ProviderStanding]: ...

@@ -72,7 +72,7 @@ class Compaction(Value):
     summary: str
 
 
-class Snapshot(Value):
+class SessionSnapshot(Value):
     """A session as it was at one point of its log."""
 
     session: Session
@@ -90,7 +90,7 @@ class Snapshot(Value):
     """Whether there are messages before these."""
 
 
-class WorkspaceSnapshot(Value):
+class WorkspaceOverview(Value):
     """A workspace as it was at one point of its log."""
 
     workspace: Workspace

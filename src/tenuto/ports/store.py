@@ -10,13 +10,13 @@ from typing import Protocol, TypeVar
 
 from tenuto.core.approval import Approval
 from tenuto.core.comparison import Comparison, Verdict
+from tenuto.core.day_usage import DayUsage
 from tenuto.core.desk import Decide, Desk, Sight
 from tenuto.core.event import Event, Stored
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Fence, Session, Workspace
-from tenuto.core.spending import Spending
 from tenuto.core.value import (
     ApprovalId,
     ComparisonId,
@@ -43,8 +43,8 @@ from tenuto.ports.query import (
     RunQuery,
     SessionPage,
     SessionQuery,
-    Snapshot,
-    WorkspaceSnapshot,
+    SessionSnapshot,
+    WorkspaceOverview,
 )
 
 T = TypeVar("T")
@@ -126,7 +126,7 @@ class Sessions(Protocol):
 
     async def snapshot(
         self, session_id: SessionId, *, most_messages: int | None = None
-    ) -> Snapshot:
+    ) -> SessionSnapshot:
         """The session and its transcript, at one point; if bounded, only its newest messages."""
 
     async def messages(
@@ -179,7 +179,7 @@ class Workspaces(Protocol):
 
     async def workspace_snapshot(
         self, workspace_id: WorkspaceId, *, most_sessions: int, most_runs: int
-    ) -> WorkspaceSnapshot:
+    ) -> WorkspaceOverview:
         """What a viewer of the workspace's log begins with, at one point."""
 
 
@@ -196,10 +196,10 @@ class Files(Protocol):
     async def file_content(self, file_id: FileId) -> bytes: ...
 
 
-class Bill(Protocol):
-    async def spending(
+class UsageBook(Protocol):
+    async def usage(
         self, *, since: str, workspace_id: WorkspaceId | None = None
-    ) -> Sequence[Spending]:
+    ) -> Sequence[DayUsage]:
         """What the runs that ended since that day used, by day and model; also of sessions that
         are gone. Costs what it gives, however many runs there were."""
 
@@ -268,5 +268,7 @@ class Upkeep(Protocol):
         went away."""
 
 
-class Store(Log, Desks, Sessions, Runs, Workspaces, Files, Comparisons, Bill, Upkeep, Protocol):
+class Store(
+    Log, Desks, Sessions, Runs, Workspaces, Files, Comparisons, UsageBook, Upkeep, Protocol
+):
     """All of it. One object per technology, one conformance suite for all."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from tenuto.core.approval import Approval
+from tenuto.core.day_usage import DayUsage, used_by
 from tenuto.core.event import (
     IN_WORKSPACE,
     ApprovalRequested,
@@ -31,7 +32,6 @@ from tenuto.core.message import FilePart, Message
 from tenuto.core.projection import session_after
 from tenuto.core.run import Run, files_of
 from tenuto.core.session import Control, Session
-from tenuto.core.spending import Spending, spent
 from tenuto.core.value import ApprovalId, FileId, Instant, MessageId, RunId, Value
 
 
@@ -78,8 +78,8 @@ class Plan(Value):
     removed: tuple[MessageId, ...]
     files: tuple[FileId, ...]
     """That the session speaks of from now on."""
-    spent: tuple[Spending, ...]
-    """For the bill of its workspace."""
+    used: tuple[DayUsage, ...]
+    """For the usage of its workspace."""
     deleted_at: Instant | None
     """When the session was deleted; None while it lives."""
 
@@ -110,7 +110,7 @@ def plan(
         compactions=tuple(planner.compactions),
         removed=tuple(planner.removed),
         files=tuple(dict.fromkeys(planner.files)),
-        spent=spent([e.run for e in events if isinstance(e, RunFinished)], revealed),
+        used=used_by([e.run for e in events if isinstance(e, RunFinished)], revealed),
         deleted_at=planner.deleted_at,
     )
 

@@ -10,7 +10,7 @@ import msgspec
 
 from tenuto.core.error import InvalidInput, StorageTrouble
 from tenuto.ports.points import NOWHERE, Points, Step
-from tenuto.ports.preference import Kept
+from tenuto.ports.preference import SavedSettings
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +24,10 @@ class SettingsFile:
         self._path = path
         self._points = points
 
-    async def read(self) -> Kept:
+    async def read(self) -> SavedSettings:
         return await anyio.to_thread.run_sync(self._read)
 
-    async def write(self, kept: Kept) -> None:
+    async def write(self, kept: SavedSettings) -> None:
         try:
             await anyio.to_thread.run_sync(self._write, kept)
         except OSError as error:
@@ -36,13 +36,13 @@ class SettingsFile:
                 f"the settings cannot be stored now: {error.strerror or 'the disk failed'}"
             ) from error
 
-    def _read(self) -> Kept:
+    def _read(self) -> SavedSettings:
         try:
             self._remove_drafts()
-            kept = msgspec.json.decode(self._path.read_bytes(), type=Kept)
+            kept = msgspec.json.decode(self._path.read_bytes(), type=SavedSettings)
             os.chmod(self._path, OWNER_ONLY)
         except FileNotFoundError:
-            return Kept()
+            return SavedSettings()
         except OSError as error:
             raise StorageTrouble(f"{self._path} cannot be read: {error.strerror}") from error
         except (msgspec.DecodeError, UnicodeDecodeError, InvalidInput) as error:
@@ -59,7 +59,7 @@ class SettingsFile:
     def _draft(self, name: str) -> Path:
         return self._path.with_name(f".{self._path.name}.{name}")
 
-    def _write(self, kept: Kept) -> None:
+    def _write(self, kept: SavedSettings) -> None:
         draft = self._draft(secrets.token_hex(DRAFT_BYTES))
         body = msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)

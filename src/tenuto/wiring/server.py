@@ -28,7 +28,8 @@ from tenuto.core.value import NodeId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.node import Node
-from tenuto.engine.steward import Steward
+from tenuto.engine.providers import ProviderKeeper
+from tenuto.engine.settings import SettingsKeeper
 from tenuto.ports.points import Points
 from tenuto.ports.store import Store
 from tenuto.storage.memory import MemoryStore
@@ -56,9 +57,14 @@ async def run(
     models = Catalogue(translate.catalogue(settings), progress=FetchBar())
     try:
         with contextlib.closing(bind(settings.host, settings.port)) as listening:
-            steward = translate.steward(settings, models, mask, points)
-            await steward.begin()
-            parts = build(settings, store, models, steward, switchboard, points)
+            saved = translate.saved(settings, points)
+            keepers = Keepers(
+                settings=translate.preferences(settings, saved, models),
+                providers=translate.providers(saved, models, mask),
+            )
+            await saved.begin()
+            keepers.providers.begin()
+            parts = build(settings, store, models, keepers, switchboard, points)
             await _ensure_default_workspace(settings, store)
             await parts.engine.start()
             door = Door(
@@ -95,6 +101,12 @@ async def run(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Keepers:
+    settings: SettingsKeeper
+    providers: ProviderKeeper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     engine: Engine
     services: Services
@@ -104,7 +116,7 @@ def build(
     settings: Settings,
     store: Store,
     models: Catalogue,
-    steward: Steward,
+    keepers: Keepers,
     switchboard: Switchboard,
     points: Points,
 ) -> Parts:
@@ -115,10 +127,10 @@ def build(
         node,
         store,
         models,
-        translate.worker(settings, models, steward, node),
+        translate.worker(settings, models, keepers.settings, node),
         switchboard,
         maker=TitleMaker(store, models, points=points),
-        titles_wanted=lambda: steward.preferences.titles,
+        titles_wanted=lambda: keepers.settings.preferences.titles,
         frame=sse.frame,
         run_seconds=settings.limits.run_seconds,
         fold_after_seconds=settings.limits.fold_deltas_days * DAY_SECONDS,
@@ -130,7 +142,8 @@ def build(
         engine=engine,
         store=store,
         models=models,
-        steward=steward,
+        settings=keepers.settings,
+        providers=keepers.providers,
         clock=clock,
         ids=ids,
         started_at=clock.now(),

@@ -10,7 +10,9 @@ from tenuto.api.services import BodyLimits
 from tenuto.config import ProviderSettings, Secret, Settings
 from tenuto.core.permission import Permission
 from tenuto.engine.node import Node
-from tenuto.engine.steward import Steward
+from tenuto.engine.providers import ProviderKeeper
+from tenuto.engine.saved import Saved
+from tenuto.engine.settings import SettingsKeeper
 from tenuto.engine.toolbox import Toolbox
 from tenuto.ports.points import Points
 from tenuto.ports.preference import Preferences
@@ -32,10 +34,14 @@ def connection_limits(settings: Settings) -> ConnectionLimits:
     )
 
 
-def steward(settings: Settings, models: Catalogue, mask: logs.Mask, points: Points) -> Steward:
+def saved(settings: Settings, points: Points) -> Saved:
+    return Saved(SettingsFile(settings.data / SETTINGS_FILE, points=points))
+
+
+def preferences(settings: Settings, saved: Saved, models: Catalogue) -> SettingsKeeper:
     keys = {"model": "default_model", "titles": "titles", "permissions": "permission_default"}
-    return Steward(
-        SettingsFile(settings.data / SETTINGS_FILE, points=points),
+    return SettingsKeeper(
+        saved,
         models,
         models,
         {tool.spec.name: tool for tool in built_in_tools(_tools(settings))},
@@ -45,13 +51,18 @@ def steward(settings: Settings, models: Catalogue, mask: logs.Mask, points: Poin
             permission_default=Permission(settings.permissions),
         ),
         fixed={keys[key]: source for key, source in settings.fixed.items() if key in keys},
-        on_secret=lambda secret: mask.learn(Secret(secret)),
     )
 
 
-def worker(settings: Settings, models: Catalogue, steward: Steward, node: Node) -> AgentLoop:
+def providers(saved: Saved, models: Catalogue, mask: logs.Mask) -> ProviderKeeper:
+    return ProviderKeeper(
+        saved, models, models, on_secret=lambda secret: mask.learn(Secret(secret))
+    )
+
+
+def worker(settings: Settings, models: Catalogue, keeper: SettingsKeeper, node: Node) -> AgentLoop:
     at_once = settings.tools.at_once
-    toolbox = Toolbox(steward.tools, steward, at_once=at_once, points=node.points)
+    toolbox = Toolbox(keeper.tools, keeper, at_once=at_once, points=node.points)
     limits = RunLimits(
         steps=settings.limits.steps,
         loop_repeats=settings.limits.loop_repeats,

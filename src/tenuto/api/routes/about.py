@@ -20,7 +20,7 @@ async def read(call: Call) -> ASGIApp:
     about = About(
         name="Tenuto",
         version=__version__,
-        embedded=call.to.steward.embedded(),
+        embedded=call.to.providers.embedded(),
         started_at=call.to.started_at,
     )
     return answer(about)

@@ -13,7 +13,7 @@ from tenuto.core.comparison import ShownComparison, Winner
 from tenuto.core.run import Mode
 from tenuto.core.session import DEFAULT_WORKSPACE, Session
 from tenuto.core.value import ComparisonId, Value, WorkspaceId
-from tenuto.engine.referee import ComparisonList, NewComparison, Scoreboard
+from tenuto.engine.comparisons import ComparisonList, NewComparison, Scoreboard
 from tenuto.ports.query import ComparisonQuery
 
 
@@ -44,7 +44,7 @@ async def create(call: Call) -> ASGIApp:
         workspace=draft.workspace or DEFAULT_WORKSPACE,
         mode=Mode(draft.mode),
     )
-    made = await call.to.engine.referee.create(new, once=await call.once())
+    made = await call.to.engine.comparisons.create(new, once=await call.once())
     return answer(made, status=201, headers={"Location": f"/api/comparisons/{made.id}"})
 
 
@@ -54,30 +54,30 @@ async def listing(call: Call) -> ASGIApp:
         limit=call.ask(LIMIT),
         cursor=call.ask(CURSOR),
     )
-    return answer(await call.to.engine.referee.list(query))
+    return answer(await call.to.engine.comparisons.list(query))
 
 
 async def scoreboard(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.referee.scoreboard())
+    return answer(await call.to.engine.comparisons.scoreboard())
 
 
 async def read(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.referee.read(_id(call)))
+    return answer(await call.to.engine.comparisons.read(_id(call)))
 
 
 async def vote(call: Call) -> ASGIApp:
     ballot = await call.body(Ballot)
-    referee = call.to.engine.referee
-    return answer(await referee.vote(_id(call), ballot.winner, once=await call.once()))
+    comparisons = call.to.engine.comparisons
+    return answer(await comparisons.vote(_id(call), ballot.winner, once=await call.once()))
 
 
 async def keep(call: Call) -> ASGIApp:
     choice = await call.body(Choice)
-    return answer(await call.to.engine.referee.keep(_id(call), choice.index))
+    return answer(await call.to.engine.comparisons.keep(_id(call), choice.index))
 
 
 async def delete(call: Call) -> ASGIApp:
-    await call.to.engine.librarian.delete_comparison(_id(call))
+    await call.to.engine.comparisons.delete(_id(call))
     return Response(status_code=204)
 
 

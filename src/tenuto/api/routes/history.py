@@ -8,7 +8,7 @@ from tenuto.api.routes.runs import accepted
 from tenuto.core.run import Run
 from tenuto.core.session import Session
 from tenuto.core.value import MessageId, Value
-from tenuto.engine.inbox import Undone
+from tenuto.engine.inbox import Rewound
 
 BUSY = ("not_found", "session_busy")
 
@@ -30,7 +30,7 @@ class Fork(Value, forbid_unknown_fields=True):
     """The last message to take along; None: all of them."""
 
 
-class Compacted(Value):
+class CompactionDone(Value):
     run: Run
     """The run that did it, as it ended."""
     head: int
@@ -62,7 +62,7 @@ async def edit(call: Call) -> ASGIApp:
 
 async def fork(call: Call) -> ASGIApp:
     wanted = await call.body(Fork)
-    session = await call.to.engine.librarian.fork(
+    session = await call.to.engine.sessions.fork(
         call.session_id, wanted.message_id, once=await call.once()
     )
     return answer(session, status=201, headers={"Location": f"/api/sessions/{session.id}"})
@@ -71,7 +71,7 @@ async def fork(call: Call) -> ASGIApp:
 async def compact(call: Call) -> ASGIApp:
     run = await call.to.engine.inbox.compact(call.session_id, once=await call.once())
     head = (await call.to.store.session(call.session_id)).head
-    return answer(Compacted(run=run, head=head))
+    return answer(CompactionDone(run=run, head=head))
 
 
 ENDPOINTS = (
@@ -81,7 +81,7 @@ ENDPOINTS = (
         handler=undo,
         tag="history",
         summary="Remove the last user message and all after it",
-        gives=Undone,
+        gives=Rewound,
         codes=(*BUSY, "nothing_to_undo"),
     ),
     Endpoint(
@@ -134,7 +134,7 @@ ENDPOINTS = (
         handler=compact,
         tag="history",
         summary="Put a summary in place of the messages, for the model; answers when it is done",
-        gives=Compacted,
+        gives=CompactionDone,
         codes=(*BUSY, "model_not_found", "idempotency_mismatch", "shutting_down"),
     ),
 )

@@ -20,7 +20,7 @@ async def listing(call: Call) -> ASGIApp:
 
 
 async def refresh(call: Call) -> ASGIApp:
-    await call.to.steward.refresh()
+    await call.to.providers.refresh()
     return await listing(call)
 
 

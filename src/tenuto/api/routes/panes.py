@@ -40,7 +40,7 @@ async def prompt(call: Call) -> ASGIApp:
     comparison_id = ComparisonId(call.path("id"))
     runs = await call.to.store.answered(once, tuple[Run, ...])
     if runs is None:
-        comparison = await call.to.engine.referee.read(comparison_id)
+        comparison = await call.to.engine.comparisons.read(comparison_id)
         runs = await call.to.engine.panes.prompt(
             comparison_id,
             _chosen(comparison, body.panes),

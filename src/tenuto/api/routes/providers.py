@@ -10,7 +10,7 @@ from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint
 from tenuto.core.provider import LONGEST_URL, MOST_MODELS, ProviderKind, ProviderSource
 from tenuto.core.value import Value
-from tenuto.engine.steward import ProviderDraft
+from tenuto.engine.providers import ProviderDraft
 from tenuto.ports.provider import ProviderStanding, Tested
 
 Address = Annotated[str, Meta(max_length=LONGEST_URL)]
@@ -57,13 +57,13 @@ class ProviderList(Value):
 
 
 async def listing(call: Call) -> ASGIApp:
-    standings = await call.to.steward.standings()
+    standings = await call.to.providers.standings()
     return answer(ProviderList(providers=tuple(_now(standing) for standing in standings)))
 
 
 async def put(call: Call) -> ASGIApp:
     wanted = await call.body(ProviderChange)
-    standing = await call.to.steward.put_provider(
+    standing = await call.to.providers.put(
         ProviderDraft(
             name=call.path("name"),
             kind=wanted.kind,
@@ -76,7 +76,7 @@ async def put(call: Call) -> ASGIApp:
 
 
 async def remove(call: Call) -> ASGIApp:
-    await call.to.steward.remove_provider(call.path("name"))
+    await call.to.providers.remove(call.path("name"))
     return Response(status_code=204)
 
 
@@ -89,7 +89,7 @@ async def test(call: Call) -> ASGIApp:
         key=wanted.key,
         models=wanted.models or (),
     )
-    return answer(await call.to.steward.test_provider(draft))
+    return answer(await call.to.providers.test(draft))
 
 
 def _now(standing: ProviderStanding) -> ProviderNow:

@@ -13,7 +13,7 @@ from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.editing import QueueEdit
 from tenuto.core.run import Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
-from tenuto.core.value import RunId, SessionId, Value
+from tenuto.core.value import RunId, SessionId, StreamId, Value
 from tenuto.engine.checking import Draft
 from tenuto.ports.query import RunPage, RunQuery
 
@@ -50,6 +50,8 @@ async def accept(call: Call) -> ASGIApp:
         when_busy=body.when_busy,
         on_disconnect=body.on_disconnect,
     )
+    if call.wants_events():
+        call.to.engine.tailer.expect(StreamId(call.session_id))
     run = await call.to.engine.inbox.accept(call.session_id, draft, once=await call.once())
     return await accepted(call, run)
 
@@ -64,7 +66,7 @@ async def accepted(call: Call, run: Run) -> ASGIApp:
         await call.to.engine.stops.cancel_run(run.id, Reason.DISCONNECT)
 
     attached = run.on_disconnect is OnDisconnect.CANCEL
-    batches = await Viewing(call).run(run.id)
+    batches = await Viewing(call).accepted(run)
     return EventStream(batches, on_left=cancel if attached else None, headers=headers)
 
 

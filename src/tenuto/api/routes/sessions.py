@@ -15,7 +15,7 @@ from tenuto.api.streams import Viewing
 from tenuto.core.message import Message
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges
 from tenuto.core.value import MessageId, Value, WorkspaceId
-from tenuto.engine.librarian import NewSession
+from tenuto.engine.sessions import NewSession
 from tenuto.engine.stops import CancelReceipt
 from tenuto.ports.query import SessionPage, SessionQuery
 
@@ -50,7 +50,7 @@ class SessionChange(Value, forbid_unknown_fields=True):
     system: str | UnsetType | None = UNSET
 
 
-class Messages(Value):
+class MessageList(Value):
     """The whole transcript, or the part of it that `limit` and `before` ask for."""
 
     messages: tuple[Message, ...]
@@ -67,7 +67,7 @@ async def create(call: Call) -> ASGIApp:
         model=draft.model,
         system=draft.system,
     )
-    session = await call.to.engine.librarian.create(new, once=await call.once())
+    session = await call.to.engine.sessions.create(new, once=await call.once())
     return answer(session, status=201, headers={"Location": f"/api/sessions/{session.id}"})
 
 
@@ -89,11 +89,11 @@ async def read(call: Call) -> ASGIApp:
 async def change(call: Call) -> ASGIApp:
     wanted = await call.body(SessionChange)
     changes = SessionChanges(**msgspec.structs.asdict(wanted))
-    return answer(await call.to.engine.librarian.update(call.session_id, changes))
+    return answer(await call.to.engine.sessions.update(call.session_id, changes))
 
 
 async def delete(call: Call) -> ASGIApp:
-    await call.to.engine.librarian.delete(call.session_id)
+    await call.to.engine.sessions.delete(call.session_id)
     return Response(status_code=204)
 
 
@@ -105,7 +105,7 @@ async def messages(call: Call) -> ASGIApp:
         )
         return answer(page)
     snapshot = await call.to.store.snapshot(call.session_id)
-    return answer(Messages(messages=snapshot.messages, head=snapshot.session.head))
+    return answer(MessageList(messages=snapshot.messages, head=snapshot.session.head))
 
 
 async def events(call: Call) -> ASGIApp:
@@ -172,7 +172,7 @@ ENDPOINTS = (
         handler=messages,
         tag="sessions",
         summary="The transcript, and the cursor it was taken at; `limit` gives the newest only",
-        gives=Messages,
+        gives=MessageList,
         query=(MOST_MESSAGES, BEFORE),
         codes=("not_found",),
     ),

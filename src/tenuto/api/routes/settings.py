@@ -7,7 +7,7 @@ from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint, ModelName
 from tenuto.core.permission import Permission
 from tenuto.core.value import Value
-from tenuto.engine.steward import Wish
+from tenuto.engine.settings import PreferenceChange
 
 
 class SettingsChange(Value, forbid_unknown_fields=True):
@@ -47,8 +47,8 @@ async def read(call: Call) -> ASGIApp:
 
 async def change(call: Call) -> ASGIApp:
     wanted = await call.body(SettingsChange)
-    await call.to.steward.change(
-        Wish(
+    await call.to.settings.change(
+        PreferenceChange(
             default_model=wanted.default_model,
             titles=wanted.titles,
             permission_default=wanted.permission_default,
@@ -59,8 +59,8 @@ async def change(call: Call) -> ASGIApp:
 
 
 def _now(call: Call) -> SettingsNow:
-    steward = call.to.steward
-    now = steward.preferences
+    settings = call.to.settings
+    now = settings.preferences
     return SettingsNow(
         default_model=now.default_model,
         titles=now.titles,
@@ -71,11 +71,11 @@ def _now(call: Call) -> SettingsNow:
                 name=name,
                 about=tool.spec.description,
                 changes=tool.changes,
-                permission=steward.permission(tool),
+                permission=settings.permission(tool),
             )
-            for name, tool in steward.tools.items()
+            for name, tool in settings.tools.items()
         ),
-        fixed=dict(steward.fixed),
+        fixed=dict(settings.fixed),
     )
 
 

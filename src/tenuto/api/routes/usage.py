@@ -8,7 +8,7 @@ from starlette.types import ASGIApp
 from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint
 from tenuto.api.parameter import WORKSPACE, Parameter
-from tenuto.core.spending import DAY_CHARACTERS, Spending
+from tenuto.core.day_usage import DAY_CHARACTERS, DayUsage
 from tenuto.core.value import Value
 
 DAYS: Parameter[int] = Parameter(
@@ -21,14 +21,14 @@ DAY_SECONDS = 24 * 3600
 
 
 class UsageByDay(Value):
-    days: tuple[Spending, ...]
+    days: tuple[DayUsage, ...]
     """A row for each day and model on which something was used, oldest first."""
 
 
 async def read(call: Call) -> ASGIApp:
     # Today counts as one of them.
     first = call.to.clock.later(-(call.ask(DAYS) - 1) * DAY_SECONDS)
-    days = await call.to.store.spending(
+    days = await call.to.store.usage(
         since=first[:DAY_CHARACTERS],
         workspace_id=call.ask(WORKSPACE) or None,
     )

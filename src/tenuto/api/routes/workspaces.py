@@ -45,8 +45,8 @@ async def create(call: Call) -> ASGIApp:
     workspace = await call.to.store.answered(once, Workspace)
     if workspace is None:
         path = await _folder(new.path)
-        librarian = call.to.engine.librarian
-        workspace = await librarian.create_workspace(new.name, path, once=once)
+        keeper = call.to.engine.workspaces
+        workspace = await keeper.create(new.name, path, once=once)
     return answer(workspace, status=201, headers={"Location": f"/api/workspaces/{workspace.id}"})
 
 
@@ -61,14 +61,12 @@ async def read(call: Call) -> ASGIApp:
 async def change(call: Call) -> ASGIApp:
     wanted = await call.body(WorkspaceChange)
     path = None if wanted.path is None else await _folder(wanted.path)
-    workspace = await call.to.engine.librarian.change_workspace(
-        _id(call), name=wanted.name, path=path
-    )
+    workspace = await call.to.engine.workspaces.change(_id(call), name=wanted.name, path=path)
     return answer(workspace)
 
 
 async def delete(call: Call) -> ASGIApp:
-    await call.to.engine.librarian.delete_workspace(_id(call))
+    await call.to.engine.workspaces.delete(_id(call))
     return Response(status_code=204)
 
 

@@ -13,7 +13,7 @@ from tenuto.core.value import ComparisonId, SessionId
 from tenuto.ports.query import Compared, ComparedPage, ComparisonQuery, Once
 from tenuto.ports.store import Judge
 from tenuto.storage.cursor import comparison_cursor, place
-from tenuto.storage.memory.shelf import State
+from tenuto.storage.memory.session_rows import State
 from tenuto.storage.once import Answer
 from tenuto.storage.plan import Plan, plan
 
@@ -88,7 +88,7 @@ class MemoryComparisons:
             return again
         comparison = self._state.comparison(comparison_id)
         desks = {
-            session.id: self._state.shelf(session.id).desk(sight, head=session.head)
+            session.id: self._state.rows(session.id).desk(sight, head=session.head)
             for session in self._compared(comparison).sessions
         }
         verdict = decide(comparison, desks)
@@ -114,8 +114,8 @@ class MemoryComparisons:
         self._state.forget_answers(comparison_id)
 
     def _compared(self, comparison: Comparison) -> Compared:
-        shelves = (self._state.shelves.get(pane.session_id) for pane in comparison.panes)
-        sessions = tuple(self._state.session(shelf) for shelf in shelves if shelf is not None)
+        found = (self._state.by_session.get(pane.session_id) for pane in comparison.panes)
+        sessions = tuple(self._state.session(rows) for rows in found if rows is not None)
         return Compared(comparison=comparison, sessions=sessions)
 
 

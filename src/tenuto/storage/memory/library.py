@@ -25,12 +25,12 @@ from tenuto.ports.query import (
     RunQuery,
     SessionPage,
     SessionQuery,
-    Snapshot,
-    WorkspaceSnapshot,
+    SessionSnapshot,
+    WorkspaceOverview,
 )
 from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
 from tenuto.storage.memory.search import matches
-from tenuto.storage.memory.shelf import State
+from tenuto.storage.memory.session_rows import State
 from tenuto.storage.missing import no_such, no_user_message
 
 RECENT_RUNS = 100
@@ -41,20 +41,20 @@ class MemoryLibrary:
         self._state = State()
 
     async def session(self, session_id: SessionId) -> Session:
-        return self._state.session(self._state.shelf(session_id))
+        return self._state.session(self._state.rows(session_id))
 
     async def control(self, session_id: SessionId) -> Control:
-        return self._state.shelf(session_id).control
+        return self._state.rows(session_id).control
 
     async def sessions(self, query: SessionQuery) -> SessionPage:
         start = None if query.cursor is None else place(query.cursor)
         found = [
-            self._state.session(shelf)
-            for shelf in self._state.shelves.values()
-            if query.workspace_id in (None, shelf.session.workspace_id)
-            and query.archived == shelf.session.archived
-            and shelf.session.comparison is None
-            and (query.words is None or matches(shelf, query.words))
+            self._state.session(rows)
+            for rows in self._state.by_session.values()
+            if query.workspace_id in (None, rows.session.workspace_id)
+            and query.archived == rows.session.archived
+            and rows.session.comparison is None
+            and (query.words is None or matches(rows, query.words))
         ]
         found.sort(key=lambda session: (session.updated_at, session.id), reverse=True)
         rest = [s for s in found if start is None or (s.updated_at, s.id) < start]
@@ -69,38 +69,38 @@ class MemoryLibrary:
 
     async def snapshot(
         self, session_id: SessionId, *, most_messages: int | None = None
-    ) -> Snapshot:
-        shelf = self._state.shelf(session_id)
-        runs = sorted(shelf.runs.values(), key=lambda run: run.accept_number)
+    ) -> SessionSnapshot:
+        rows = self._state.rows(session_id)
+        runs = sorted(rows.runs.values(), key=lambda run: run.accept_number)
         recent = {run.id for run in runs[-RECENT_RUNS:]}
-        messages = shelf.transcript(self._state.tape(session_id))
+        messages = rows.transcript(self._state.tape(session_id))
         first = 0 if most_messages is None else max(0, len(messages) - most_messages)
-        return Snapshot(
-            session=self._state.session(shelf),
+        return SessionSnapshot(
+            session=self._state.session(rows),
             messages=messages[first:],
             runs=tuple(run for run in runs if run.id in recent or not run.ended),
-            approvals=shelf.pending(),
-            queue=shelf.control.queue,
+            approvals=rows.pending(),
+            queue=rows.control.queue,
             compactions=tuple(
                 Compaction(through_message_id=one.through, summary=one.summary)
-                for one in shelf.compactions
+                for one in rows.compactions
             ),
             more=first > 0,
         )
 
     async def workspace_snapshot(
         self, workspace_id: WorkspaceId, *, most_sessions: int, most_runs: int
-    ) -> WorkspaceSnapshot:
+    ) -> WorkspaceOverview:
         workspace = self._state.workspace(workspace_id)
         page = await self.sessions(SessionQuery(workspace_id=workspace_id, limit=most_sessions))
         here = [
-            shelf
-            for shelf in self._state.shelves.values()
-            if shelf.session.workspace_id == workspace_id and shelf.session.comparison is None
+            rows
+            for rows in self._state.by_session.values()
+            if rows.session.workspace_id == workspace_id and rows.session.comparison is None
         ]
-        runs = [run for shelf in here for run in shelf.runs.values() if not run.ended]
+        runs = [run for rows in here for run in rows.runs.values() if not run.ended]
         runs.sort(key=lambda run: (run.status is RunStatus.QUEUED, run.accepted_at, run.id))
-        return WorkspaceSnapshot(
+        return WorkspaceOverview(
             workspace=workspace,
             sessions=page.sessions,
             next=page.next,
@@ -111,8 +111,8 @@ class MemoryLibrary:
     async def messages(
         self, session_id: SessionId, *, limit: int, before: MessageId | None
     ) -> MessagePage:
-        shelf = self._state.shelf(session_id)
-        found = shelf.transcript(self._state.tape(session_id))
+        rows = self._state.rows(session_id)
+        found = rows.transcript(self._state.tape(session_id))
         if before is not None:
             ids = [message.id for message in found]
             if before not in ids:
@@ -121,30 +121,30 @@ class MemoryLibrary:
         page = found[-limit:]
         return MessagePage(
             messages=page,
-            head=self._state.session(shelf).head,
+            head=self._state.session(rows).head,
             before=page[0].id if len(found) > limit else None,
         )
 
     async def open_message(self, session_id: SessionId) -> Message | None:
-        shelf = self._state.shelf(session_id)
-        open_id = shelf.control.open_message
+        rows = self._state.rows(session_id)
+        open_id = rows.control.open_message
         if open_id is None:
             return None
-        return shelf.whole(shelf.messages[open_id], self._state.tape(session_id))
+        return rows.whole(rows.messages[open_id], self._state.tape(session_id))
 
     async def background(self, session_id: SessionId) -> Background:
-        shelf = self._state.shelf(session_id)
-        messages = shelf.transcript(self._state.tape(session_id))
-        head = self._state.session(shelf).head
-        if not shelf.compactions:
+        rows = self._state.rows(session_id)
+        messages = rows.transcript(self._state.tape(session_id))
+        head = self._state.session(rows).head
+        if not rows.compactions:
             return Background(summary=None, messages=messages, head=head)
-        last = shelf.compactions[-1]
+        last = rows.compactions[-1]
         since = [message.id for message in messages].index(last.through) + 1
         return Background(summary=last.summary, messages=messages[since:], head=head)
 
     async def user_message(self, session_id: SessionId, message_id: MessageId | None) -> Message:
-        shelf = self._state.shelf(session_id)
-        for message in reversed(shelf.messages.values()):
+        rows = self._state.rows(session_id)
+        for message in reversed(rows.messages.values()):
             if message.role == "user" and message_id in (None, message.id):
                 return message
         raise no_user_message(session_id, message_id)
@@ -153,9 +153,9 @@ class MemoryLibrary:
         return self._state.run(run_id)[1]
 
     async def placed_run(self, run_id: RunId) -> PlacedRun:
-        shelf, run = self._state.run(run_id)
-        head = self._state.session(shelf).head
-        return PlacedRun(run=run, accepted=shelf.accepted[run.id], head=head)
+        rows, run = self._state.run(run_id)
+        head = self._state.session(rows).head
+        return PlacedRun(run=run, accepted=rows.accepted[run.id], head=head)
 
     async def runs(self, query: RunQuery) -> RunPage:
         if query.session_id is not None:
@@ -172,7 +172,7 @@ class MemoryLibrary:
         start = None if query.cursor is None else turn(query.cursor)
         found = [
             run
-            for run in self._state.shelf(session_id).runs.values()
+            for run in self._state.rows(session_id).runs.values()
             if query.status in (None, run.status) and (start is None or run.accept_number < start)
         ]
         found.sort(key=lambda run: run.accept_number, reverse=True)
@@ -181,13 +181,13 @@ class MemoryLibrary:
         return RunPage(runs=page, next=turn_cursor(page[-1]) if more else None)
 
     async def approval(self, approval_id: ApprovalId) -> Approval:
-        for shelf in self._state.shelves.values():
-            if approval_id in shelf.approvals:
-                return shelf.approvals[approval_id]
+        for rows in self._state.by_session.values():
+            if approval_id in rows.approvals:
+                return rows.approvals[approval_id]
         raise no_such("approval", approval_id)
 
     async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
-        return tuple(self._state.shelf(session_id).approvals.values())
+        return tuple(self._state.rows(session_id).approvals.values())
 
     async def workspaces(self) -> Sequence[Workspace]:
         return sorted(self._state.workspaces.values(), key=lambda w: (w.created_at, w.id))

@@ -3,19 +3,19 @@
 import re
 import unicodedata
 
-from tenuto.storage.memory.shelf import Shelf
+from tenuto.storage.memory.session_rows import SessionRows
 from tenuto.storage.words import words_of
 
 _TOKEN = re.compile(r"[^\W_]+")
 
 
-def matches(shelf: Shelf, typed: str) -> bool:
+def matches(rows: SessionRows, typed: str) -> bool:
     """Whether each word is in the title or in a whole message; the last may be a beginning."""
     words = words_of(typed)
     if words is None:
         return True
-    whole = [m.text() for m in shelf.messages.values() if m.finish_reason is not None]
-    texts = [_tokens(text) for text in (shelf.session.title, *whole)]
+    whole = [m.text() for m in rows.messages.values() if m.finish_reason is not None]
+    texts = [_tokens(text) for text in (rows.session.title, *whole)]
     phrases = [_tokens(word) for word in words]
     if not phrases:
         return False

@@ -16,18 +16,18 @@ from tenuto.core.value import SessionId, StreamId, WorkspaceId
 from tenuto.ports.query import Once, Page
 from tenuto.ports.store import Sink
 from tenuto.storage.appendable import must_be_appendable
-from tenuto.storage.memory.bill import MemoryBill
 from tenuto.storage.memory.comparisons import MemoryComparisons
 from tenuto.storage.memory.library import MemoryLibrary
-from tenuto.storage.memory.shelf import Shelf, Tape
+from tenuto.storage.memory.session_rows import SessionRows, Tape
 from tenuto.storage.memory.upkeep import MemoryUpkeep
+from tenuto.storage.memory.usage import MemoryUsage
 from tenuto.storage.once import Answer, first
 from tenuto.storage.plan import Plan, created, plan
 
 T = TypeVar("T")
 
 
-class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryBill, MemoryUpkeep):
+class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
     """A whole store in one object. Several engines may share it, each with its own sink.
 
     Every change runs between two checkpoints and has none inside: others may come before it
@@ -49,11 +49,11 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryBill, MemoryUpkeep):
 
     async def _append(self, session_id: SessionId, fence: Fence, events: Sequence[Event]) -> int:
         await checkpoint()
-        shelf = self._state.shelves.get(session_id)
+        rows = self._state.by_session.get(session_id)
         if (
-            shelf is None
-            or shelf.session.active_run != fence.run_id
-            or shelf.control.epoch != fence.epoch
+            rows is None
+            or rows.session.active_run != fence.run_id
+            or rows.control.epoch != fence.epoch
         ):
             raise Fenced(f"run {fence.run_id} is no longer this writer's")
         tape = self._state.tape(session_id)
@@ -124,7 +124,7 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryBill, MemoryUpkeep):
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
         await checkpoint()
         self._state.workspace(workspace_id)
-        sessions = (shelf.session.workspace_id for shelf in self._state.shelves.values())
+        sessions = (rows.session.workspace_id for rows in self._state.by_session.values())
         comparisons = (one.workspace_id for one in self._state.comparisons.values())
         if workspace_id in (*sessions, *comparisons):
             raise SessionBusy(f"workspace {workspace_id} still has sessions")
@@ -145,8 +145,8 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryBill, MemoryUpkeep):
     def _commit(
         self, session_id: SessionId, decide: Decide[T], sight: Sight, once: Once | None
     ) -> T:
-        shelf = self._state.shelf(session_id)
-        desk = shelf.desk(sight, head=self._state.tape(session_id).head)
+        rows = self._state.rows(session_id)
+        desk = rows.desk(sight, head=self._state.tape(session_id).head)
         change = decide(desk)
         planned = plan(
             desk.session, change.control, change.events, change.finished, change.revealed
@@ -164,15 +164,15 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryBill, MemoryUpkeep):
 
     def _apply(self, planned: Plan) -> None:
         session = planned.session
-        shelf: Shelf = self._state.shelves[session.id]
-        shelf.apply(planned)
+        rows: SessionRows = self._state.by_session[session.id]
+        rows.apply(planned)
         self._state.tape(session.id).extend(planned.stored)
         for file_id in planned.files:
             self._state.uses.setdefault(file_id, set()).add(session.id)
         if planned.deleted_at is not None:
             self._state.remove(session, planned.deleted_at)
-        for spending in planned.spent:
-            self._spend(session.workspace_id, spending)
+        for usage in planned.used:
+            self._book(session.workspace_id, usage)
         shared = self._state.tape(session.workspace_id).append(planned.shared)
         self._tell(StreamId(session.id), planned.stored)
         self._tell(StreamId(session.workspace_id), shared)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tenuto.core.value import Instant, NodeId, SessionId, StreamId
 from tenuto.ports.query import Orphan
 from tenuto.storage.folding import shorten
-from tenuto.storage.memory.shelf import Shelf, State, Tape, Unfolded
+from tenuto.storage.memory.session_rows import SessionRows, State, Tape, Unfolded
 from tenuto.storage.once import forgotten_before
 
 
@@ -27,32 +27,32 @@ class MemoryUpkeep:
     async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
         alive = {node, *(other for other, until in self._state.leases.items() if until > now)}
         return tuple(
-            Orphan(session_id=shelf.session.id, run_id=shelf.session.active_run)
-            for shelf in self._state.shelves.values()
-            if shelf.session.active_run is not None and shelf.control.owner not in alive
+            Orphan(session_id=rows.session.id, run_id=rows.session.active_run)
+            for rows in self._state.by_session.values()
+            if rows.session.active_run is not None and rows.control.owner not in alive
         )
 
     async def owned(self, node: NodeId) -> Sequence[Orphan]:
         return tuple(
-            Orphan(session_id=shelf.session.id, run_id=shelf.session.active_run)
-            for shelf in self._state.shelves.values()
-            if shelf.session.active_run is not None and shelf.control.owner == node
+            Orphan(session_id=rows.session.id, run_id=rows.session.active_run)
+            for rows in self._state.by_session.values()
+            if rows.session.active_run is not None and rows.control.owner == node
         )
 
     async def waiting_sessions(self) -> Sequence[SessionId]:
         return tuple(
             session_id
-            for session_id, shelf in self._state.shelves.items()
-            if shelf.control.queue and shelf.session.active_run is None
+            for session_id, rows in self._state.by_session.items()
+            if rows.control.queue and rows.session.active_run is None
         )
 
     async def fold_deltas(self, *, before: Instant, limit: int) -> int:
         gone = 0
-        for session_id, shelf in self._state.shelves.items():
-            for message in [m for m in shelf.unfolded if m.finished_at < before]:
+        for session_id, rows in self._state.by_session.items():
+            for message in [m for m in rows.unfolded if m.finished_at < before]:
                 if gone >= limit:
                     return gone
-                gone += _fold(shelf, self._state.tape(session_id), message)
+                gone += _fold(rows, self._state.tape(session_id), message)
         return gone
 
     async def purge(self, *, before: Instant) -> int:
@@ -75,8 +75,8 @@ class MemoryUpkeep:
         return len(gone)
 
 
-def _fold(shelf: Shelf, tape: Tape, message: Unfolded) -> int:
-    shelf.unfolded.remove(message)
+def _fold(rows: SessionRows, tape: Tape, message: Unfolded) -> int:
+    rows.unfolded.remove(message)
     stretch = [stored for stored in tape.after(message.first) if stored.seq < message.last]
     short = shorten(message.message_id, stretch)
     gone, merged = set(short.gone), {stored.seq: stored for stored in short.merged}

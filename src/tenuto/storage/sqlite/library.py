@@ -16,8 +16,8 @@ from tenuto.ports.query import (
     RunQuery,
     SessionPage,
     SessionQuery,
-    Snapshot,
-    WorkspaceSnapshot,
+    SessionSnapshot,
+    WorkspaceOverview,
 )
 from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
 from tenuto.storage.missing import no_such, no_user_message
@@ -27,7 +27,7 @@ from tenuto.storage.sqlite.rows import (
     FOR_EVER,
     decode,
     encode,
-    folder,
+    held,
     message,
     newest,
     pending,
@@ -48,24 +48,24 @@ class SqliteLibrary:
     _db: Database
 
     async def session(self, session_id: SessionId) -> Session:
-        return await self._db.read(lambda tx: folder(tx, session_id).session)
+        return await self._db.read(lambda tx: held(tx, session_id).session)
 
     async def control(self, session_id: SessionId) -> Control:
-        return await self._db.read(lambda tx: folder(tx, session_id).control)
+        return await self._db.read(lambda tx: held(tx, session_id).control)
 
     async def sessions(self, query: SessionQuery) -> SessionPage:
         return await self._db.read(lambda tx: _sessions(tx, query))
 
     async def workspace_snapshot(
         self, workspace_id: WorkspaceId, *, most_sessions: int, most_runs: int
-    ) -> WorkspaceSnapshot:
-        def read(tx: Transaction) -> WorkspaceSnapshot:
+    ) -> WorkspaceOverview:
+        def read(tx: Transaction) -> WorkspaceOverview:
             row = tx.row("workspace", id=workspace_id)
             if row is None:
                 raise no_such("workspace", workspace_id)
             page = _sessions(tx, SessionQuery(workspace_id=workspace_id, limit=most_sessions))
             runs = tx.rows("unfinished_of_workspace", workspace_id=workspace_id, limit=most_runs)
-            return WorkspaceSnapshot(
+            return WorkspaceOverview(
                 workspace=decode(row[0], Workspace),
                 sessions=page.sessions,
                 next=page.next,
@@ -77,7 +77,7 @@ class SqliteLibrary:
 
     async def snapshot(
         self, session_id: SessionId, *, most_messages: int | None = None
-    ) -> Snapshot:
+    ) -> SessionSnapshot:
         return await self._db.read(lambda tx: _snapshot(tx, session_id, most_messages))
 
     async def messages(
@@ -87,7 +87,7 @@ class SqliteLibrary:
 
     async def open_message(self, session_id: SessionId) -> Message | None:
         def read(tx: Transaction) -> Message | None:
-            open_id = folder(tx, session_id).control.open_message
+            open_id = held(tx, session_id).control.open_message
             return None if open_id is None else message(tx, session_id, open_id)
 
         return await self._db.read(read)
@@ -105,7 +105,7 @@ class SqliteLibrary:
         def read(tx: Transaction) -> PlacedRun:
             body, accepted = _run_row(tx, run_id)
             run = decode(body, Run)
-            head = folder(tx, run.session_id).session.head
+            head = held(tx, run.session_id).session.head
             return PlacedRun(run=run, accepted=accepted, head=head)
 
         return await self._db.read(read)
@@ -128,7 +128,7 @@ class SqliteLibrary:
 
     async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
         def read(tx: Transaction) -> list[Row]:
-            folder(tx, session_id)
+            held(tx, session_id)
             return tx.rows("approvals", session_id=session_id)
 
         return tuple(decode(body, Approval) for (body,) in await self._db.read(read))
@@ -160,8 +160,8 @@ def _workspace_head(tx: Transaction, query: SessionQuery) -> int | None:
     return None if row is None else int(row[0])
 
 
-def _snapshot(tx: Transaction, session_id: SessionId, most: int | None) -> Snapshot:
-    found = folder(tx, session_id)
+def _snapshot(tx: Transaction, session_id: SessionId, most: int | None) -> SessionSnapshot:
+    found = held(tx, session_id)
     recent = tx.rows("runs_of_session", session_id=session_id, before=FOR_EVER, limit=RECENT_RUNS)
     runs = {run.id: run for run in (decode(body, Run) for (body,) in recent)}
     active = found.session.active_run
@@ -174,7 +174,7 @@ def _snapshot(tx: Transaction, session_id: SessionId, most: int | None) -> Snaps
     else:
         # One more than asked for tells whether there are older ones.
         messages = newest(tx, session_id, before=FOR_EVER, limit=most + 1)
-    return Snapshot(
+    return SessionSnapshot(
         session=found.session,
         messages=messages if most is None else messages[-most:],
         runs=tuple(sorted(runs.values(), key=lambda run: run.accept_number)),
@@ -191,7 +191,7 @@ def _snapshot(tx: Transaction, session_id: SessionId, most: int | None) -> Snaps
 def _messages(
     tx: Transaction, session_id: SessionId, limit: int, before: MessageId | None
 ) -> MessagePage:
-    head = folder(tx, session_id).session.head
+    head = held(tx, session_id).session.head
     seq = FOR_EVER
     if before is not None:
         row = tx.row("message", session_id=session_id, id=before)
@@ -205,7 +205,7 @@ def _messages(
 
 
 def _background(tx: Transaction, session_id: SessionId) -> Background:
-    head = folder(tx, session_id).session.head
+    head = held(tx, session_id).session.head
     row = tx.row("last_compaction", session_id=session_id)
     summary, after = (None, 0) if row is None else row
     messages = transcript(tx, session_id, after=after)
@@ -213,7 +213,7 @@ def _background(tx: Transaction, session_id: SessionId) -> Background:
 
 
 def _user_message(tx: Transaction, session_id: SessionId, message_id: MessageId | None) -> Message:
-    folder(tx, session_id)
+    held(tx, session_id)
     if message_id is None:
         row = tx.row("last_user_message", session_id=session_id)
         found = None if row is None else decode(row[0], Message)
@@ -236,7 +236,7 @@ def _run_rows(tx: Transaction, query: RunQuery) -> list[Row]:
     status = {} if query.status is None else {"status": query.status}
     suffix = "_in" if status else ""
     if query.session_id is not None:
-        folder(tx, query.session_id)
+        held(tx, query.session_id)
         before = FOR_EVER if query.cursor is None else turn(query.cursor)
         name = "runs_of_session" + suffix
         return tx.rows(name, session_id=query.session_id, before=before, limit=limit, **status)

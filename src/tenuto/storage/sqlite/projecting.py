@@ -2,18 +2,18 @@
 
 import logging
 
+from tenuto.core.day_usage import DayUsage
 from tenuto.core.event import Event, Stored, store_as
 from tenuto.core.message import Message
 from tenuto.core.session import Session
-from tenuto.core.spending import Spending
 from tenuto.core.value import SessionId, StreamId
 from tenuto.storage.missing import no_such
 from tenuto.storage.plan import ApprovalRow, MessageRow, Plan, RunRow
 from tenuto.storage.sqlite import search
-from tenuto.storage.sqlite.bill import add_spending
 from tenuto.storage.sqlite.file.transaction import Transaction
 from tenuto.storage.sqlite.file.trouble import ABOUT_THE_CONTENT
 from tenuto.storage.sqlite.rows import encode
+from tenuto.storage.sqlite.usage import add_usage
 
 log = logging.getLogger(__name__)
 
@@ -30,17 +30,17 @@ def write_plan(transaction: Transaction, plan: Plan, *, before: Session) -> Told
         _write_rows(transaction, plan, before)
     else:
         _remove_session(transaction, session)
-    for spending in plan.spent:
-        _spend(transaction, session, spending)
+    for usage in plan.used:
+        _book(transaction, session, usage)
     shared = _share(transaction, session, plan.shared)
     told = ((stream, plan.stored), (StreamId(session.workspace_id), shared))
     return tuple((log, stored) for log, stored in told if stored)
 
 
-def _spend(transaction: Transaction, session: Session, spending: Spending) -> None:
-    """Book it, or leave it: a bill that cannot be written must not keep a run from its ending."""
+def _book(transaction: Transaction, session: Session, usage: DayUsage) -> None:
+    """Book it, or leave it: usage that cannot be written must not keep a run from its ending."""
     try:
-        add_spending(transaction, session.workspace_id, spending)
+        add_usage(transaction, session.workspace_id, usage)
     except (*ABOUT_THE_CONTENT, OverflowError, ValueError, TypeError):
         # The statement is undone by itself, and the transaction goes on without it.
         log.exception("the usage of a run is not booked", extra={"session_id": session.id})

@@ -31,7 +31,7 @@ FOR_EVER = 2**62
 """Above every seq and every accept number."""
 
 
-class Folder(Value):
+class Held(Value):
     """A session with what only the engine sees of it."""
 
     session: Session
@@ -56,17 +56,17 @@ def session_of(row: Row) -> Session:
     return replace(decode(body, Session), head=head)
 
 
-def folder(transaction: Transaction, session_id: SessionId) -> Folder:
+def held(transaction: Transaction, session_id: SessionId) -> Held:
     row = transaction.row("session", session_id=session_id)
     if row is None:
         raise no_such("session", session_id)
     body, control, head = row
-    return Folder(session=session_of((body, head)), control=decode(control, Control))
+    return Held(session=session_of((body, head)), control=decode(control, Control))
 
 
 def desk(transaction: Transaction, session_id: SessionId, sight: Sight) -> Desk:
     """What a decision about the session sees."""
-    found = folder(transaction, session_id)
+    found = held(transaction, session_id)
     active = found.session.active_run
     laid = Desk(
         session=found.session,

@@ -5,18 +5,25 @@ from pathlib import Path
 
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Sink
-from tenuto.storage.sqlite.bill import SqliteBill
 from tenuto.storage.sqlite.comparisons import SqliteComparisons
 from tenuto.storage.sqlite.desks import SqliteDesks
 from tenuto.storage.sqlite.file.db import Database
+from tenuto.storage.sqlite.files import SqliteFiles
 from tenuto.storage.sqlite.library import SqliteLibrary
 from tenuto.storage.sqlite.migration import Migration, shipped
-from tenuto.storage.sqlite.shelves import SqliteShelves
 from tenuto.storage.sqlite.upkeep import SqliteUpkeep
+from tenuto.storage.sqlite.usage import SqliteUsage
+from tenuto.storage.sqlite.workspaces import SqliteWorkspaces
 
 
 class SqliteStore(
-    SqliteDesks, SqliteLibrary, SqliteComparisons, SqliteBill, SqliteShelves, SqliteUpkeep
+    SqliteDesks,
+    SqliteLibrary,
+    SqliteComparisons,
+    SqliteUsage,
+    SqliteWorkspaces,
+    SqliteFiles,
+    SqliteUpkeep,
 ):
     """Everything in one file, which one server at a time may use."""
 

@@ -21,7 +21,7 @@ from tenuto.core.error import ModelNotFound
 from tenuto.core.provider import KeptProvider, ProviderKind, ProviderSource, shown
 from tenuto.core.value import Value
 from tenuto.ports.model import Model, Provider, ProviderError
-from tenuto.ports.provider import Embedded, Known, ProviderStanding, Tested
+from tenuto.ports.provider import Embedded, ProviderAccess, ProviderStanding, Tested
 
 log = logging.getLogger(__name__)
 
@@ -152,14 +152,14 @@ class Catalogue:
     def prefer(self, model_id: str | None) -> None:
         self._preferred = model_id
 
-    def known(self, name: str) -> Known | None:
+    def known(self, name: str) -> ProviderAccess | None:
         entry = self._present().get(name)
         if entry is None:
             return None
         config = entry.config
         if config.source is LOCAL_SOURCE and name not in self._listings:
             return None
-        return Known(
+        return ProviderAccess(
             kind=ProviderKind(config.kind),
             base_url=shown(config.base_url),
             key=config.api_key,

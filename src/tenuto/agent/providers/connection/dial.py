@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import functools
+import ipaddress
 import socket
 import ssl
 from collections.abc import Mapping
@@ -144,6 +145,9 @@ def _basic(name: str, url: SplitResult) -> dict[str, str]:
 
 async def _connect(host: str, port: int, tls: ssl.SSLContext | None) -> Line:
     loop = asyncio.get_running_loop()
+    if tls is None and _is_one_address(host):
+        _, line = await loop.create_connection(Line, host, port)
+        return line
     places = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     connected = await aiohappyeyeballs.start_connection(
         places, happy_eyeballs_delay=NEXT_ADDRESS_SECONDS
@@ -157,6 +161,15 @@ async def _connect(host: str, port: int, tls: ssl.SSLContext | None) -> Line:
         connected.close()
         raise
     return line
+
+
+def _is_one_address(host: str) -> bool:
+    """Not a name, so there is nothing to look up and nothing to choose from."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from tenuto.ports.store import Sink
 from tenuto.storage.sqlite.file.appending import Append
 from tenuto.storage.sqlite.file.checkpointer import Checkpointer
 from tenuto.storage.sqlite.file.identity import Identity
-from tenuto.storage.sqlite.file.lock import FolderLock
+from tenuto.storage.sqlite.file.lock import FileLock
 from tenuto.storage.sqlite.file.readers import Readers
 from tenuto.storage.sqlite.file.transaction import Transaction
 from tenuto.storage.sqlite.file.trouble import explained
@@ -41,7 +41,7 @@ class Database:
         self._points = points
         self._sink = sink
         self._migrations = migrations
-        self._lock = FolderLock(path)
+        self._lock = FileLock(path)
         self._identity = Identity(path)
         self._writer: Writer | None = None
         self._readers: Readers | None = None

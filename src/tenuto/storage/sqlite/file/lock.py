@@ -13,7 +13,7 @@ until that program runs."""
 LOOK_AGAIN_SECONDS = 0.02
 
 
-class FolderLock:
+class FileLock:
     """Held from `take` to `release`, or to the end of the process."""
 
     def __init__(self, database: Path) -> None:

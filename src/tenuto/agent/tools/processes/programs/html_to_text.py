@@ -1,7 +1,7 @@
 """Turns what a web server sent into text that can be read: a program of its own.
 
 Standard library only. It runs as a process because a page can be made so that decoding or parsing
-it takes for ever. Its one argument is the descriptor of a file with a `Request` as JSON.
+it takes for ever. Its one argument is the descriptor of a file with a `TextRequest` as JSON.
 """
 
 import json
@@ -21,7 +21,7 @@ BLOCKS = re.compile(
 )
 
 
-class Request(TypedDict):
+class TextRequest(TypedDict):
     descriptor: int
     """Of a file that holds the answer as it came."""
     charset: str
@@ -114,7 +114,7 @@ def readable(html: str, address: str) -> str:
     return f"{title}\n\n{text}".strip() if title else text
 
 
-def text_of(request: Request) -> str:
+def text_of(request: TextRequest) -> str:
     with open(request["descriptor"], "rb", closefd=False) as file:
         file.seek(0)
         text = file.read().decode(request["charset"], "replace").removeprefix("\ufeff")
@@ -129,7 +129,7 @@ def capped(text: str, limit: int) -> str:
     return f"{text[:limit]}\n[{left_out:,} characters left out here: output is capped at {limit:,}]"
 
 
-def main(request: Request) -> None:
+def main(request: TextRequest) -> None:
     sys.stdout.write(capped(text_of(request), request["limit"]))
 
 

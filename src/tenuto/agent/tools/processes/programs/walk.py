@@ -1,7 +1,7 @@
 """Walks a folder and names its files, or their lines that match: a program of its own.
 
 Standard library only. It runs as a process so that a folder without end or a pattern that takes
-for ever can be stopped. Its one argument is the descriptor of a file with a `Request` as JSON. It
+for ever can be stopped. Its one argument is the descriptor of a file with a `WalkRequest` as JSON. It
 begins at a descriptor, never sees a path above that, and follows no link.
 """
 
@@ -26,7 +26,7 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-class Request(TypedDict):
+class WalkRequest(TypedDict):
     descriptor: int
     prefix: str
     """The path of the beginning in the workspace, with a slash at its end; or a file's path."""
@@ -42,7 +42,7 @@ class Request(TypedDict):
     limit: int
 
 
-class Page:
+class Report:
     """Lines up to a limit of characters; those beyond are only counted."""
 
     def __init__(self, limit: int) -> None:
@@ -67,8 +67,8 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
-def main(request: Request) -> None:
-    page = Page(request["limit"])
+def main(request: WalkRequest) -> None:
+    page = Report(request["limit"])
     if request["pattern"] is None:
         for path, _ in files(request):
             page.add(path)
@@ -96,7 +96,7 @@ def refuse(why: str) -> NoReturn:
     sys.exit(REFUSED)
 
 
-def files(request: Request) -> Iterator[tuple[str, int]]:
+def files(request: WalkRequest) -> Iterator[tuple[str, int]]:
     """Each file that is asked for, in order, with a descriptor of the folder that it is in."""
     glob = request["glob"]
     wanted = understood(translated(glob if "/" in glob else f"**/{glob}"))
@@ -112,7 +112,7 @@ def files(request: Request) -> Iterator[tuple[str, int]]:
 class Walker:
     """Goes through folders, but not into what is left out, nor into what is closed."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: WalkRequest) -> None:
         self._ignored = rules(request["ignore"])
         self._closed = request["closed"]
         self._opening = request["opening"]
@@ -161,7 +161,7 @@ def opened(name: str, flags: int, folder: int) -> int | None:
         return None
 
 
-def search(descriptor: int, path: str, pattern: "re.Pattern[str]", page: Page) -> None:
+def search(descriptor: int, path: str, pattern: "re.Pattern[str]", page: Report) -> None:
     with open(descriptor, "rb") as file:
         if b"\0" in file.peek(LOOK_BYTES)[:LOOK_BYTES]:
             return

@@ -1,4 +1,4 @@
-"""A task is one run at work: what its worker may see and do, and nothing more."""
+"""Work is one run being done: what its worker may see and do, and nothing more."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from tenuto.core import consent, editing, steering
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.message import Message, ToolPart, ToolState
+from tenuto.core.meter import Meter, priced
 from tenuto.core.run import Ending, Run, Usage
 from tenuto.core.starting import Started
-from tenuto.core.usage import Meter, priced
 from tenuto.core.value import ApprovalId, FileId, MessageId
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
@@ -28,11 +28,11 @@ POLL_SECONDS = 5.0
 class Worker(Protocol):
     """Answers a prompt. The agent loop is one."""
 
-    def work(self, task: "Task") -> Awaitable[Ending]:
+    def work(self, work: "Work") -> Awaitable[Ending]:
         """Do the run and say how it ended. Cancelling it stops everything it started."""
 
 
-class Task:
+class Work:
     def __init__(
         self,
         store: Store,

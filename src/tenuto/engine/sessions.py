@@ -1,6 +1,5 @@
-"""The librarian keeps sessions, comparisons and workspaces: makes, copies, renames, removes."""
+"""Sessions, from outside their runs: made, copied, changed, removed."""
 
-import contextlib
 import logging
 from collections.abc import Callable
 
@@ -9,16 +8,16 @@ from msgspec.structs import replace
 
 from tenuto.core import editing
 from tenuto.core.desk import Change, Desk
-from tenuto.core.error import Conflict, Fenced, Forbidden, NotFound, Outdated, SessionBusy
+from tenuto.core.error import Conflict, Fenced, NotFound, SessionBusy
 from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted
 from tenuto.core.message import Message
 from tenuto.core.run import Usage
-from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, TitleSource, Workspace
-from tenuto.core.value import ComparisonId, MessageId, SessionId, Value, WorkspaceId
+from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, TitleSource
+from tenuto.core.value import MessageId, SessionId, Value, WorkspaceId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.node import Node
 from tenuto.ports.model import Models
-from tenuto.ports.query import ComparisonQuery, Once, SessionQuery
+from tenuto.ports.query import Once
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -33,7 +32,7 @@ class NewSession(Value):
     system: str | None = None
 
 
-class Librarian:
+class SessionKeeper:
     def __init__(
         self,
         store: Store,
@@ -107,18 +106,10 @@ class Librarian:
 
     async def delete(self, session_id: SessionId) -> None:
         """End everything, fence every writer, remove the session; wait until nothing of it runs."""
-        await self._remove(session_id, check=lambda desk: None)
+        await self.delete_if(session_id, check=lambda desk: None)
 
-    async def delete_comparison(self, comparison_id: ComparisonId) -> None:
-        """Remove a comparison with its panes, but for those that are sessions of their own."""
-        # The panes first: what a crash leaves is a comparison, and that can be removed again.
-        for session in (await self._store.comparison(comparison_id)).sessions:
-            with contextlib.suppress(NotFound, Outdated):
-                await self._remove(session.id, check=_must_be_pane)
-        await self._store.forget_comparison(comparison_id)
-        log.info("comparison deleted", extra={"comparison_id": comparison_id})
-
-    async def _remove(self, session_id: SessionId, *, check: Callable[[Desk], None]) -> None:
+    async def delete_if(self, session_id: SessionId, *, check: Callable[[Desk], None]) -> None:
+        """Delete it, unless `check` raises at what it sees of it then."""
         while True:
             try:
                 await self._remove_once(session_id, check)
@@ -149,42 +140,6 @@ class Librarian:
 
         await self._store.commit(session_id, decide)
 
-    async def create_workspace(self, name: str, path: str, *, once: Once | None) -> Workspace:
-        workspace = Workspace(
-            id=WorkspaceId(self._node.ids.new("wsp")),
-            name=name,
-            path=path,
-            created_at=self._node.clock.now(),
-        )
-        return await self._store.put_workspace(workspace, once=once)
-
-    async def change_workspace(
-        self, workspace_id: WorkspaceId, *, name: str | None, path: str | None
-    ) -> Workspace:
-        workspace = await self._store.workspace(workspace_id)
-        changed = replace(
-            workspace,
-            name=workspace.name if name is None else name,
-            path=workspace.path if path is None else path,
-        )
-        return await self._store.put_workspace(changed)
-
-    async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
-        """Remove a workspace with all its sessions; its folder is left alone."""
-        if workspace_id == DEFAULT_WORKSPACE:
-            raise Forbidden("the default workspace cannot be deleted")
-        await self._store.workspace(workspace_id)
-        compared = ComparisonQuery(workspace_id=workspace_id, limit=100)
-        while comparisons := (await self._store.comparisons(compared)).comparisons:
-            for found in comparisons:
-                await self.delete_comparison(found.comparison.id)
-        for archived in (False, True):
-            query = SessionQuery(workspace_id=workspace_id, archived=archived, limit=100)
-            while sessions := (await self._store.sessions(query)).sessions:
-                for session in sessions:
-                    await self.delete(session.id)
-        await self._store.delete_workspace(workspace_id)
-
     def _copy(self, message: Message, session_id: SessionId) -> Message:
         return replace(
             message, id=MessageId(self._node.ids.new("msg")), session_id=session_id, run_id=None
@@ -209,11 +164,6 @@ class Librarian:
                 finish_reason=message.finish_reason or "end_turn",
             ),
         ]
-
-
-def _must_be_pane(desk: Desk) -> None:
-    if desk.session.comparison is None:
-        raise Outdated(f"session {desk.session.id} was kept meanwhile")
 
 
 def _up_to(messages: tuple[Message, ...], message_id: MessageId | None) -> tuple[Message, ...]:

@@ -1,5 +1,6 @@
-"""The referee holds comparisons: lays out the panes, takes the vote, and keeps the score."""
+"""Comparisons: their panes laid out, their vote taken, their score kept."""
 
+import contextlib
 import logging
 import secrets
 from collections.abc import Callable
@@ -8,12 +9,14 @@ import anyio.to_thread
 
 from tenuto.core import comparison as judging
 from tenuto.core.comparison import Comparison, Pane, ShownComparison, Winner, shown
-from tenuto.core.error import NotFound
+from tenuto.core.desk import Desk
+from tenuto.core.error import NotFound, Outdated
 from tenuto.core.rating import Standing, games_of, standings
 from tenuto.core.run import Mode
 from tenuto.core.session import DEFAULT_WORKSPACE, Session
 from tenuto.core.value import ComparisonId, SessionId, Value, WorkspaceId
 from tenuto.engine.node import Node
+from tenuto.engine.sessions import SessionKeeper
 from tenuto.ports.model import Models
 from tenuto.ports.query import ComparisonQuery, Once
 from tenuto.ports.store import Store
@@ -41,17 +44,19 @@ class Scoreboard(Value):
     """The best first."""
 
 
-class Referee:
+class ComparisonKeeper:
     def __init__(
         self,
         store: Store,
         models: Models,
+        sessions: SessionKeeper,
         node: Node,
         *,
         shuffle: Callable[[list[str]], None] | None = None,
     ) -> None:
         self._store = store
         self._models = models
+        self._sessions = sessions
         self._node = node
         self._shuffle = shuffle or secrets.SystemRandom().shuffle
 
@@ -108,6 +113,15 @@ class Referee:
         )
         return await self._store.session(kept.panes[index].session_id)
 
+    async def delete(self, comparison_id: ComparisonId) -> None:
+        """Remove a comparison with its panes, but for those that are sessions of their own."""
+        # The panes first: what a crash leaves is a comparison, and that can be removed again.
+        for session in (await self._store.comparison(comparison_id)).sessions:
+            with contextlib.suppress(NotFound, Outdated):
+                await self._sessions.delete_if(session.id, check=_must_be_pane)
+        await self._store.forget_comparison(comparison_id)
+        log.info("comparison deleted", extra={"comparison_id": comparison_id})
+
     async def scoreboard(self) -> Scoreboard:
         voted = await self._store.voted()
         games = [game for comparison in voted for game in games_of(comparison)]
@@ -122,3 +136,8 @@ class Referee:
         except NotFound:
             sessions = ()
         return shown(comparison, sessions)
+
+
+def _must_be_pane(desk: Desk) -> None:
+    if desk.session.comparison is None:
+        raise Outdated(f"session {desk.session.id} was kept meanwhile")

@@ -1,4 +1,4 @@
-"""The bill of a file that is older than the bill."""
+"""Usage by day, in a file that is older than the table of it."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def ended(tokens: int, cost: float | None, *, exact: bool = True) -> Ending:
     return Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN, usage=usage)
 
 
-async def test_an_older_file_gets_its_bill_from_its_runs(path: Path) -> None:
+async def test_an_older_file_gets_its_usage_from_its_runs(path: Path) -> None:
     async with opened(path) as store:
         await make_workspace(store)
         life = await Life.begin(store)
@@ -33,7 +33,7 @@ async def test_an_older_file_gets_its_bill_from_its_runs(path: Path) -> None:
         await life.withdraw(waiting.id)
         await life.accept("runs")
         await life.start()
-        before = list(await store.spending(since=DAY))
+        before = list(await store.usage(since=DAY))
     assert [(one.runs, one.input_tokens, one.cost_usd) for one in before] == [(3, 16, 0.75)]
     make_older(path)
     connection = apsw.Connection(str(path))
@@ -41,7 +41,7 @@ async def test_an_older_file_gets_its_bill_from_its_runs(path: Path) -> None:
     connection.execute(f"PRAGMA user_version = {BEFORE_THE_BILL}")
     connection.close()
     async with opened(path) as store:
-        assert list(await store.spending(since=DAY)) == before
+        assert list(await store.usage(since=DAY)) == before
 
 
 async def test_sums_that_an_old_version_let_outgrow_everything_refuse_no_later_run(
@@ -61,12 +61,12 @@ async def test_sums_that_an_old_version_let_outgrow_everything_refuse_no_later_r
         await life.accept("hello")
         await life.start()
         assert (await life.settle(ended(10, None))).status == "completed"
-        (bill,) = await store.spending(since=DAY)
-    assert (bill.runs, bill.input_tokens, bill.output_tokens) == (2, 2**53, 11)
+        (used,) = await store.usage(since=DAY)
+    assert (used.runs, used.input_tokens, used.output_tokens) == (2, 2**53, 11)
 
 
 @pytest.mark.parametrize("tokens", [2**63, 2**70, -(2**70)])
-async def test_a_bill_that_cannot_be_written_keeps_no_run_from_its_ending(
+async def test_usage_that_cannot_be_written_keeps_no_run_from_its_ending(
     path: Path, tokens: int
 ) -> None:
     async with opened(path) as store:
@@ -81,4 +81,4 @@ async def test_a_bill_that_cannot_be_written_keeps_no_run_from_its_ending(
         )
         await life.settle(odd)
         assert (await store.run(run.id)).status == "completed"
-        assert list(await store.spending(since=DAY)) == []
+        assert list(await store.usage(since=DAY)) == []

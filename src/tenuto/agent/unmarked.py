@@ -1,4 +1,4 @@
-"""The blindfold: a provider whose answers carry no mark of whose they are."""
+"""Unmarked: a provider whose answers carry no mark of whose they are."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -9,10 +9,10 @@ from tenuto.core.value import CallId
 from tenuto.ports.model import CallStarted, Model, ModelRequest, Piece, Provider
 
 OURS = CallId("")
-"""The scribe gives a call without an id one of ours."""
+"""The answer's builder gives a call without an id one of ours."""
 
 
-class Blindfold:
+class Unmarked:
     """Providers number tool calls each in its own way, so the numbers are left out."""
 
     def __init__(self, provider: Provider) -> None:

@@ -1,8 +1,8 @@
-"""What was spent, by day, workspace and model."""
+"""What was used, by day, workspace and model."""
 
 from collections.abc import Sequence
 
-from tenuto.core.spending import Spending
+from tenuto.core.day_usage import DayUsage
 from tenuto.core.value import WorkspaceId
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
@@ -10,41 +10,41 @@ from tenuto.storage.sqlite.file.transaction import Row, Transaction
 HIDDEN = ""
 
 
-class SqliteBill:
+class SqliteUsage:
     _db: Database
 
-    async def spending(
+    async def usage(
         self, *, since: str, workspace_id: WorkspaceId | None = None
-    ) -> Sequence[Spending]:
+    ) -> Sequence[DayUsage]:
         rows = await self._db.read(
             lambda tx: tx.rows("usage_since", since=since, workspace_id=workspace_id)
         )
-        return tuple(_spending(row) for row in rows)
+        return tuple(_day_usage(row) for row in rows)
 
 
-def add_spending(tx: Transaction, workspace_id: WorkspaceId, spending: Spending) -> None:
+def add_usage(tx: Transaction, workspace_id: WorkspaceId, usage: DayUsage) -> None:
     row = {
-        "day": spending.day,
+        "day": usage.day,
         "workspace_id": workspace_id,
-        "model": spending.model or HIDDEN,
+        "model": usage.model or HIDDEN,
     }
     tx.run(
         "add_usage",
         **row,
-        runs=spending.runs,
-        input_tokens=spending.input_tokens,
-        output_tokens=spending.output_tokens,
-        reasoning_tokens=spending.reasoning_tokens,
-        exact=spending.exact,
-        cost_usd=spending.cost_usd,
+        runs=usage.runs,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        reasoning_tokens=usage.reasoning_tokens,
+        exact=usage.exact,
+        cost_usd=usage.cost_usd,
     )
-    if spending.runs < 0:
+    if usage.runs < 0:
         tx.run("drop_used_up", **row)
 
 
-def _spending(row: Row) -> Spending:
+def _day_usage(row: Row) -> DayUsage:
     day, model, runs, input_tokens, output_tokens, reasoning_tokens, exact, cost_usd = row
-    return Spending(
+    return DayUsage(
         day=day,
         model=model or None,
         runs=runs,

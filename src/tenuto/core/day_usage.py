@@ -1,4 +1,4 @@
-"""Spending: what the runs of a day used, by model. It outlives the sessions that it was for."""
+"""Usage by day: what the runs of a day used, by model. It outlives the sessions that it was for."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from tenuto.core.value import Value
 DAY_CHARACTERS = len("2030-01-01")
 
 
-class Spending(Value):
+class DayUsage(Value):
     day: str
     """In UTC: when the runs ended."""
     model: str | None
@@ -24,7 +24,7 @@ class Spending(Value):
     cost_usd: float | None
     """None: no price is known."""
 
-    def __add__(self, other: "Spending") -> "Spending":
+    def __add__(self, other: "DayUsage") -> "DayUsage":
         costs = [c for c in (self.cost_usd, other.cost_usd) if c is not None]
         return replace(
             self,
@@ -36,7 +36,7 @@ class Spending(Value):
             cost_usd=round(sum(costs), 9) if costs else None,
         )
 
-    def __neg__(self) -> "Spending":
+    def __neg__(self) -> "DayUsage":
         return replace(
             self,
             runs=-self.runs,
@@ -47,16 +47,16 @@ class Spending(Value):
         )
 
 
-def spent(ended: Sequence[Run], revealed: Sequence[Run]) -> tuple[Spending, ...]:
-    """What a change adds to the bill: runs that end, and what was hidden moved to its model."""
+def used_by(ended: Sequence[Run], revealed: Sequence[Run]) -> tuple[DayUsage, ...]:
+    """What a change adds to it: runs that end, and what was hidden moved to its model."""
     return (*_of(ended), *_moved(revealed))
 
 
-def _of(runs: Sequence[Run]) -> Iterator[Spending]:
+def _of(runs: Sequence[Run]) -> Iterator[DayUsage]:
     for run in runs:
         # One that never started asked nobody for anything.
         if run.finished_at is not None and run.started_at is not None:
-            yield Spending(
+            yield DayUsage(
                 day=run.finished_at[:DAY_CHARACTERS],
                 model=run.model,
                 runs=1,
@@ -68,7 +68,7 @@ def _of(runs: Sequence[Run]) -> Iterator[Spending]:
             )
 
 
-def _moved(revealed: Sequence[Run]) -> Iterator[Spending]:
-    for spending in _of(revealed):
-        yield -replace(spending, model=None, cost_usd=None)
-        yield spending
+def _moved(revealed: Sequence[Run]) -> Iterator[DayUsage]:
+    for usage in _of(revealed):
+        yield -replace(usage, model=None, cost_usd=None)
+        yield usage

@@ -1,11 +1,10 @@
-"""Workspaces and files."""
+"""Workspaces in a SQLite file."""
 
 from collections.abc import Sequence
 
 from tenuto.core.error import SessionBusy
-from tenuto.core.file import FileInfo
 from tenuto.core.session import Workspace
-from tenuto.core.value import FileId, WorkspaceId
+from tenuto.core.value import WorkspaceId
 from tenuto.ports.query import Once
 from tenuto.storage.missing import no_such
 from tenuto.storage.sqlite.desks import at_most_once, remember
@@ -15,7 +14,7 @@ from tenuto.storage.sqlite.file.writer import Written
 from tenuto.storage.sqlite.rows import decode, encode
 
 
-class SqliteShelves:
+class SqliteWorkspaces:
     _db: Database
 
     async def workspaces(self) -> Sequence[Workspace]:
@@ -34,26 +33,6 @@ class SqliteShelves:
 
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
         await self._db.write(lambda tx: _delete_workspace(tx, workspace_id))
-
-    async def put_file(
-        self, info: FileInfo, content: bytes, *, once: Once | None = None
-    ) -> FileInfo:
-        return await self._db.write(
-            lambda tx: at_most_once(tx, once, FileInfo, lambda: _put_file(tx, info, content, once))
-        )
-
-    async def file(self, file_id: FileId) -> FileInfo:
-        return decode((await self._file("file", file_id))[0], FileInfo)
-
-    async def file_content(self, file_id: FileId) -> bytes:
-        content: bytes = (await self._file("file_content", file_id))[0]
-        return content
-
-    async def _file(self, query: str, file_id: FileId) -> Row:
-        row = await self._db.read(lambda tx: tx.row(query, id=file_id))
-        if row is None:
-            raise no_such("file", file_id)
-        return row
 
 
 def _workspace(tx: Transaction, workspace_id: WorkspaceId) -> Row:
@@ -83,11 +62,3 @@ def _delete_workspace(tx: Transaction, workspace_id: WorkspaceId) -> Written[Non
     tx.run("delete_events", stream=workspace_id)
     tx.run("delete_log", stream=workspace_id)
     return Written(result=None)
-
-
-def _put_file(
-    tx: Transaction, info: FileInfo, content: bytes, once: Once | None
-) -> Written[FileInfo]:
-    tx.run("put_file", id=info.id, body=encode(info), content=content, now=info.created_at)
-    remember(tx, once, None, info)
-    return Written(result=info)

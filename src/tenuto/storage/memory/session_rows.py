@@ -1,4 +1,4 @@
-"""Where the memory store keeps things: tapes (logs) and shelves (a session's rows)."""
+"""Where the memory store keeps things: tapes (logs) and the rows of each session."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.comparison import Comparison
+from tenuto.core.day_usage import DayUsage
 from tenuto.core.desk import Desk, Outline, Sight
 from tenuto.core.error import Conflict
 from tenuto.core.event import Event, Stored, store_as
@@ -14,7 +15,6 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.run import Mode, Reason, Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
-from tenuto.core.spending import Spending
 from tenuto.core.value import (
     ApprovalId,
     ComparisonId,
@@ -72,7 +72,7 @@ class Unfolded(Value):
     finished_at: Instant
 
 
-class Shelf:
+class SessionRows:
     """The rows of one session."""
 
     def __init__(self, session: Session) -> None:
@@ -157,7 +157,7 @@ class State:
 
     def __init__(self) -> None:
         self.tapes: dict[StreamId, Tape] = {}
-        self.shelves: dict[SessionId, Shelf] = {}
+        self.by_session: dict[SessionId, SessionRows] = {}
         self.workspaces: dict[WorkspaceId, Workspace] = {}
         self.files: dict[FileId, tuple[FileInfo, bytes]] = {}
         self.uses: dict[FileId, set[SessionId]] = {}
@@ -165,13 +165,13 @@ class State:
         self.comparisons: dict[ComparisonId, Comparison] = {}
         self.answers: dict[str, Answer] = {}
         self.leases: dict[NodeId, Instant] = {}
-        self.bill: dict[tuple[WorkspaceId, str, str], Spending] = {}
+        self.usage: dict[tuple[WorkspaceId, str, str], DayUsage] = {}
         """By workspace, day and model."""
 
-    def shelf(self, session_id: SessionId) -> Shelf:
-        if session_id not in self.shelves:
+    def rows(self, session_id: SessionId) -> SessionRows:
+        if session_id not in self.by_session:
             raise no_such("session", session_id)
-        return self.shelves[session_id]
+        return self.by_session[session_id]
 
     def tape(self, stream: str) -> Tape:
         tape = self.tapes.get(StreamId(stream))
@@ -179,8 +179,8 @@ class State:
             raise no_such("log", stream)
         return tape
 
-    def session(self, shelf: Shelf) -> Session:
-        return replace(shelf.session, head=self.tape(shelf.session.id).head)
+    def session(self, rows: SessionRows) -> Session:
+        return replace(rows.session, head=self.tape(rows.session.id).head)
 
     def workspace(self, workspace_id: WorkspaceId) -> Workspace:
         if workspace_id not in self.workspaces:
@@ -192,17 +192,17 @@ class State:
             raise no_such("comparison", comparison_id)
         return self.comparisons[comparison_id]
 
-    def run(self, run_id: RunId) -> tuple[Shelf, Run]:
-        for shelf in self.shelves.values():
-            if run_id in shelf.runs:
-                return shelf, shelf.runs[run_id]
+    def run(self, run_id: RunId) -> tuple[SessionRows, Run]:
+        for rows in self.by_session.values():
+            if run_id in rows.runs:
+                return rows, rows.runs[run_id]
         raise no_such("run", run_id)
 
     def runs(self, status: RunStatus | None) -> list[Run]:
         return [
             run
-            for shelf in self.shelves.values()
-            for run in shelf.runs.values()
+            for rows in self.by_session.values()
+            for run in rows.runs.values()
             if status is None or run.status is status
         ]
 
@@ -210,18 +210,18 @@ class State:
         if StreamId(session_id) in self.tapes:
             raise Conflict(f"there is a session {session_id} already")
 
-    def add(self, session: Session) -> Shelf:
+    def add(self, session: Session) -> SessionRows:
         self.must_be_new(session.id)
         self.tapes[StreamId(session.id)] = Tape()
-        self.shelves[session.id] = Shelf(session)
-        return self.shelves[session.id]
+        self.by_session[session.id] = SessionRows(session)
+        return self.by_session[session.id]
 
     def forget_answers(self, owner: str) -> None:
         self.answers = {k: a for k, a in self.answers.items() if a.owner != owner}
 
     def remove(self, session: Session, at: Instant) -> None:
         """A deleted session leaves its log, and nothing else."""
-        del self.shelves[session.id]
+        del self.by_session[session.id]
         self.forget_answers(session.id)
         for file_id in [one for one, users in self.uses.items() if session.id in users]:
             self.uses[file_id].discard(session.id)

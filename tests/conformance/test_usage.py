@@ -1,13 +1,13 @@
-"""The bill of every store: by day and model, whatever becomes of the sessions."""
+"""Usage of every store: by day and model, whatever becomes of the sessions."""
 
 import pytest
 
 from tenuto.core import comparison as comparing
 from tenuto.core.comparison import Comparison, Pane
+from tenuto.core.day_usage import DayUsage
 from tenuto.core.desk import Moment
 from tenuto.core.run import Ending, Mode, Reason, RunStatus, Usage
 from tenuto.core.session import DEFAULT_WORKSPACE
-from tenuto.core.spending import Spending
 from tenuto.core.value import ComparisonId, SessionId, WorkspaceId
 from tenuto.ports.store import Store
 from tests.conformance.life import NODE, START, Life, instant, make_workspace
@@ -35,8 +35,8 @@ async def run(life: Life, end: Ending) -> None:
     await life.settle(end)
 
 
-def bill(runs: int, tokens: int, cost: float | None, *, exact: bool = True) -> Spending:
-    return Spending(
+def used(runs: int, tokens: int, cost: float | None, *, exact: bool = True) -> DayUsage:
+    return DayUsage(
         day=DAY,
         model="m/x",
         runs=runs,
@@ -50,17 +50,17 @@ def bill(runs: int, tokens: int, cost: float | None, *, exact: bool = True) -> S
 
 async def test_nothing_was_spent_at_first(store: Store) -> None:
     await Life.begin(store)
-    assert list(await store.spending(since=DAY)) == []
+    assert list(await store.usage(since=DAY)) == []
 
 
 async def test_runs_of_one_day_and_model_add_up(store: Store) -> None:
     one, two = await Life.begin(store, "one"), await Life.begin(store, "two")
     await run(one, ending(10, 0.1))
     await run(two, ending(20, 0.2))
-    assert list(await store.spending(since=DAY)) == [bill(2, 30, 0.3)]
+    assert list(await store.usage(since=DAY)) == [used(2, 30, 0.3)]
     await run(one, ending(2, None, exact=False))
-    assert list(await store.spending(since=DAY)) == [bill(3, 32, 0.3, exact=False)]
-    assert list(await store.spending(since="2030-01-02")) == []
+    assert list(await store.usage(since=DAY)) == [used(3, 32, 0.3, exact=False)]
+    assert list(await store.usage(since="2030-01-02")) == []
 
 
 async def test_what_is_under_way_or_never_began_is_not_on_it(store: Store) -> None:
@@ -70,10 +70,10 @@ async def test_what_is_under_way_or_never_began_is_not_on_it(store: Store) -> No
     waiting = await life.accept("waits")
     await life.withdraw(waiting.id)
     await life.accept("waits too")
-    assert list(await store.spending(since=DAY)) == []
+    assert list(await store.usage(since=DAY)) == []
     await life.cancel()
     await life.settle(ending(4))
-    assert list(await store.spending(since=DAY)) == [bill(1, 4, None)]
+    assert list(await store.usage(since=DAY)) == [used(1, 4, None)]
 
 
 async def test_it_stays_when_the_session_goes(store: Store) -> None:
@@ -82,9 +82,9 @@ async def test_it_stays_when_the_session_goes(store: Store) -> None:
     await life.accept("hello")
     await life.start()
     await life.delete()
-    assert list(await store.spending(since=DAY)) == [bill(2, 10, 0.5)]
+    assert list(await store.usage(since=DAY)) == [used(2, 10, 0.5)]
     await store.purge(before=instant(59_000))
-    assert list(await store.spending(since=DAY)) == [bill(2, 10, 0.5)]
+    assert list(await store.usage(since=DAY)) == [used(2, 10, 0.5)]
 
 
 async def test_each_workspace_has_its_own_and_all_are_added(store: Store) -> None:
@@ -92,13 +92,13 @@ async def test_each_workspace_has_its_own_and_all_are_added(store: Store) -> Non
     here, there = await Life.begin(store, "a"), await Life.begin(store, "b", workspace_id=OTHER)
     await run(here, ending(10))
     await run(there, ending(20, 0.25))
-    default = await store.spending(since=DAY, workspace_id=DEFAULT_WORKSPACE)
-    assert list(default) == [bill(1, 10, None)]
-    assert list(await store.spending(since=DAY, workspace_id=OTHER)) == [bill(1, 20, 0.25)]
-    assert list(await store.spending(since=DAY)) == [bill(2, 30, 0.25)]
+    default = await store.usage(since=DAY, workspace_id=DEFAULT_WORKSPACE)
+    assert list(default) == [used(1, 10, None)]
+    assert list(await store.usage(since=DAY, workspace_id=OTHER)) == [used(1, 20, 0.25)]
+    assert list(await store.usage(since=DAY)) == [used(2, 30, 0.25)]
     await there.delete()
     await store.delete_workspace(OTHER)
-    assert list(await store.spending(since=DAY)) == [bill(2, 30, 0.25)]
+    assert list(await store.usage(since=DAY)) == [used(2, 30, 0.25)]
 
 
 async def test_a_vote_moves_what_was_hidden_to_its_models(store: Store) -> None:
@@ -115,12 +115,12 @@ async def test_a_vote_moves_what_was_hidden_to_its_models(store: Store) -> None:
     for pane in panes:
         life = Life(store, pane.session_id)
         await run(life, ending(10, 0.5))
-    (hidden,) = await store.spending(since=DAY)
+    (hidden,) = await store.usage(since=DAY)
     assert (hidden.model, hidden.runs, hidden.input_tokens) == (None, 2, 20)
     assert hidden.cost_usd is None
     moment = Moment(now=instant(50_000), node=NODE)
     await store.judge(made.id, lambda one, desks: comparing.vote(one, desks, 0, moment))
-    shown = await store.spending(since=DAY)
+    shown = await store.usage(since=DAY)
     assert [(one.model, one.runs, one.input_tokens, one.cost_usd) for one in shown] == [
         ("m/a", 1, 10, 0.5),
         ("m/b", 1, 10, 0.5),

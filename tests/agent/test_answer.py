@@ -1,4 +1,4 @@
-"""The scribe: pieces of an answer in, parts of a message out."""
+"""The answer's builder: pieces of an answer in, parts of a message out."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import pytest
 
 from tenuto.agent.allowance import Allowance, LimitReached
-from tenuto.agent.scribe import Listener, Scribe
+from tenuto.agent.answer import AnswerBuilder, Listener
 from tenuto.clock import SystemClock
 from tenuto.core.event import Event, MessageStarted
 from tenuto.core.message import ReasoningPart, TextPart, ToolPart, assistant_message
+from tenuto.core.meter import Meter
 from tenuto.core.projection import Transcript
 from tenuto.core.run import Reason, Usage
 from tenuto.core.session import Fence
-from tenuto.core.usage import Meter
 from tenuto.core.value import CallId, SessionId, StreamId
 from tenuto.engine.recorder import Recorder
 from tenuto.ports.model import (
@@ -44,11 +44,11 @@ class ListLog:
         return stored
 
     async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
-        raise AssertionError("a scribe does not read")
+        raise AssertionError("a builder does not read")
 
 
 class Paper:
-    """A scribe with all that it needs."""
+    """A builder with all that it needs."""
 
     def __init__(self, allowance: Allowance | None = None) -> None:
         self.log = ListLog()
@@ -62,11 +62,13 @@ class Paper:
             fence=Fence(run_id=QUEUED.id, epoch=1),
             message=self.message,
         )
-        self.scribe = Scribe(self.recorder, self.meter, allowance or Allowance(), stem="1_1")
+        self.builder = AnswerBuilder(
+            self.recorder, self.meter, allowance or Allowance(), stem="1_1"
+        )
 
     async def wrote(self, *pieces: Piece) -> list[tuple[str, str]]:
         """Kind (or tool) and content of each part, as a reader of the stored events has it."""
-        self.scribe.take(pieces)
+        self.builder.take(pieces)
         await self.recorder.flush()
         transcript = Transcript()
         started = MessageStarted(session_id=QUEUED.session_id, at=NOW, message=self.message)
@@ -104,9 +106,9 @@ async def test_pieces_of_one_kind_become_one_part() -> None:
 async def test_empty_pieces_make_no_part_and_show_nothing() -> None:
     paper = Paper()
     assert await paper.wrote(TextPiece(text=""), ReasoningPiece(text="")) == []
-    assert not paper.scribe.shown
+    assert not paper.builder.shown
     assert await paper.wrote(TextPiece(text="x")) == [("text", "x")]
-    assert paper.scribe.shown
+    assert paper.builder.shown
 
 
 async def test_calls_that_stream_side_by_side_do_not_mix() -> None:
@@ -120,7 +122,7 @@ async def test_calls_that_stream_side_by_side_do_not_mix() -> None:
         CallPiece(index=0, text=':"x"}'),
         CallPiece(index=1, text=':"ls"}'),
     ) == [("text", "Look."), ("read_file", '{"path":"x"}'), ("shell", '{"command":"ls"}')]
-    assert [(c.call_id, c.input_text) for c in paper.scribe.calls()] == [
+    assert [(c.call_id, c.input_text) for c in paper.builder.calls()] == [
         ("a", '{"path":"x"}'),
         ("b", '{"command":"ls"}'),
     ]
@@ -132,7 +134,7 @@ async def test_calls_have_ids_of_their_own_even_if_the_server_gives_none(
 ) -> None:
     paper = Paper()
     await paper.wrote(begun(0, ids[0], "shell"), begun(1, ids[1], "shell"))
-    first, second = (call.call_id for call in paper.scribe.calls())
+    first, second = (call.call_id for call in paper.builder.calls())
     assert first and second and first != second
 
 
@@ -141,7 +143,7 @@ async def test_how_it_finished_and_what_it_used_is_kept() -> None:
     usage = Usage(input_tokens=5, output_tokens=1)
     finished = Finished(reason="max_tokens")
     await paper.wrote(TextPiece(text="x"), finished, UsagePiece(usage=usage))
-    assert paper.scribe.finished == finished
+    assert paper.builder.finished == finished
     assert paper.meter.total() == usage
 
 
@@ -177,7 +179,7 @@ async def test_an_answer_that_outgrows_its_allowance_ends_and_what_came_is_kept(
     paper = Paper(Allowance(characters=5000))
     with pytest.raises(LimitReached, match="beyond 5000 characters") as caught:
         for _ in range(100):
-            paper.scribe.take([TextPiece(text="x" * 100)])
+            paper.builder.take([TextPiece(text="x" * 100)])
     assert caught.value.reason is Reason.TOO_LARGE
     ((kind, text),) = await paper.wrote()
     # A part counts for 1,000 by itself.
@@ -188,7 +190,7 @@ async def test_parts_without_end_are_too_many_however_little_they_say() -> None:
     paper = Paper(Allowance(characters=10_000))
     with pytest.raises(LimitReached, match="beyond 10000 characters"):
         for _ in range(100):
-            paper.scribe.take([TextPiece(text="x"), ReasoningPiece(text="y")])
+            paper.builder.take([TextPiece(text="x"), ReasoningPiece(text="y")])
     assert len(await paper.wrote()) == 10
 
 
@@ -196,17 +198,17 @@ async def test_parts_without_end_are_too_many_however_little_they_say() -> None:
 async def test_more_calls_than_an_answer_may_make_end_it_before_any_is_done() -> None:
     paper = Paper(Allowance(calls=3))
     with pytest.raises(LimitReached, match="more than 3 tool calls") as caught:
-        paper.scribe.take([begun(n, f"c{n}", "shell") for n in range(5)])
+        paper.builder.take([begun(n, f"c{n}", "shell") for n in range(5)])
     assert caught.value.reason is Reason.TOO_LARGE
     assert await paper.wrote() == [("shell", "")] * 3
 
 
 async def test_arguments_without_end_end_the_answer() -> None:
     paper = Paper()
-    paper.scribe.take([begun(0, "a", "shell"), begun(1, "b", "shell")])
+    paper.builder.take([begun(0, "a", "shell"), begun(1, "b", "shell")])
     with pytest.raises(LimitReached, match="arguments of a tool call") as caught:
         for _ in range(1001):
-            paper.scribe.take([CallPiece(index=1, text="x" * 1000)])
+            paper.builder.take([CallPiece(index=1, text="x" * 1000)])
     assert caught.value.reason is Reason.TOO_LARGE
     assert await paper.wrote() == [("shell", ""), ("shell", "x" * 1_000_000)]
 
@@ -216,7 +218,7 @@ async def test_an_answer_that_is_too_dear_may_end_but_not_go_on() -> None:
     dear = UsagePiece(usage=Usage(input_tokens=5))
     await paper.wrote(TextPiece(text="x"), dear, Finished(reason="end_turn"))
     with pytest.raises(LimitReached, match="cost limit") as caught:
-        paper.scribe.take([TextPiece(text="y")])
+        paper.builder.take([TextPiece(text="y")])
     assert caught.value.reason is Reason.BUDGET
 
 

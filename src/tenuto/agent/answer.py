@@ -1,11 +1,11 @@
-"""The scribe turns the pieces of one answer into parts of the message."""
+"""The builder turns the pieces of one answer into parts of the message."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
 from tenuto.agent.allowance import Allowance
 from tenuto.core.message import Part, ReasoningPart, TextPart, ToolPart
-from tenuto.core.usage import Meter
+from tenuto.core.meter import Meter
 from tenuto.core.value import CallId, PartId
 from tenuto.engine.recorder import Recorder
 from tenuto.ports.model import (
@@ -19,7 +19,7 @@ from tenuto.ports.model import (
 )
 
 
-class Scribe:
+class AnswerBuilder:
     """One per request. What it has taken was shown, so the request cannot be made again.
 
     Raises LimitReached when the answer outgrows its allowance; what came before is recorded.

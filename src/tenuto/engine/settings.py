@@ -1,0 +1,99 @@
+"""Preferences that are set while the server runs, and count at once."""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
+
+from tenuto.core.error import InvalidInput
+from tenuto.core.permission import Permission
+from tenuto.core.value import Value
+from tenuto.engine.saved import Saved
+from tenuto.engine.toolbox import Rulebook
+from tenuto.ports.model import Models
+from tenuto.ports.preference import Preferences
+from tenuto.ports.provider import Providers
+from tenuto.ports.tool import Tool
+
+log = logging.getLogger(__name__)
+
+PREFERENCES = frozenset(Preferences.__struct_fields__)
+
+
+class PreferenceChange(Value):
+    """Preferences to change; None gives one back to the configuration, UNSET leaves it."""
+
+    default_model: str | UnsetType | None = UNSET
+    titles: bool | UnsetType | None = UNSET
+    permission_default: Permission | UnsetType | None = UNSET
+    permissions: dict[str, Permission | None] | UnsetType = UNSET
+    """Only the tools that are named change."""
+
+
+class SettingsKeeper:
+    """Implements `Rules`."""
+
+    def __init__(
+        self,
+        saved: Saved,
+        providers: Providers,
+        models: Models,
+        tools: Mapping[str, Tool],
+        *,
+        configured: Preferences,
+        fixed: Mapping[str, str],
+    ) -> None:
+        self.tools = tools
+        self.fixed = fixed
+        """Preferences that cannot be changed, and what fixes each."""
+        self._saved = saved
+        self._models = models
+        self._configured = configured
+        saved.on_change.append(lambda: providers.prefer(self.preferences.default_model))
+
+    @property
+    def preferences(self) -> Preferences:
+        """As they count now."""
+        kept = {
+            name: value
+            for name, value in msgspec.structs.asdict(self._saved.now).items()
+            if value is not None and name in PREFERENCES and name not in self.fixed
+        }
+        return replace(self._configured, **kept)
+
+    def permission(self, tool: Tool) -> Permission:
+        now = self.preferences
+        rules = Rulebook(default=now.permission_default, by_tool=now.permissions)
+        return rules.permission(tool)
+
+    async def change(self, change: PreferenceChange) -> Preferences:
+        """Keep these preferences; they count from the next step of every run."""
+        wanted = {
+            name: value
+            for name, value in msgspec.structs.asdict(change).items()
+            if value is not UNSET
+        }
+        self._must_be_free(wanted)
+        if isinstance(change.default_model, str):
+            await self._models.find(change.default_model)
+        async with self._saved.changing() as saved:
+            permissions = wanted.pop("permissions", {})
+            merged = {**saved.permissions, **permissions}
+            left = {tool: rule for tool, rule in merged.items() if rule is not None}
+            await self._saved.keep(replace(saved, **wanted, permissions=left))
+        log.info("settings changed", extra={"settings": sorted({*wanted, *permissions})})
+        return self.preferences
+
+    def _must_be_free(self, wanted: Mapping[str, Any]) -> None:
+        now = self.preferences
+        for name, value in wanted.items():
+            if name in self.fixed and value != getattr(now, name):
+                raise InvalidInput(
+                    f"{name} is set by {self.fixed[name]} and cannot be changed here"
+                )
+        for tool in wanted.get("permissions", {}):
+            if tool not in self.tools:
+                raise InvalidInput(f"permissions: there is no tool {tool!r}")
