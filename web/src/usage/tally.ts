@@ -1,9 +1,9 @@
 /** Adds the server's usage rows up, by day and by model. */
 
-import type { Spending } from "$/wire/types";
+import type { DayUsage } from "$/wire/types";
 
 /** Without a model: of blind comparisons before their vote. */
-export type UsageRow = Omit<Spending, "exact">;
+export type UsageRow = Omit<DayUsage, "exact">;
 
 export type Metric = "tokens" | "cost";
 

@@ -55,7 +55,7 @@ export interface Choice {
   index: number;
 }
 
-export interface Compacted {
+export interface CompactionDone {
   run: Run;
   head: number;
 }
@@ -70,6 +70,17 @@ export interface ComparisonDraft {
 export interface ComparisonList {
   comparisons: ShownComparison[];
   next: string | null;
+}
+
+export interface DayUsage {
+  day: string;
+  model: string | null;
+  runs: number;
+  input_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  exact: boolean;
+  cost_usd: number | null;
 }
 
 export type Decision = "allow_once" | "allow_session" | "deny";
@@ -171,19 +182,19 @@ export interface MessageFinished {
   finish_reason: string;
 }
 
+/** The whole transcript, or the part of it that `limit` and `before` ask for. */
+export interface MessageList {
+  messages: Message[];
+  head: number;
+  before: string | null;
+}
+
 export interface MessageStarted {
   type: "message.started";
   session_id: string;
   run_id: string | null;
   at: string;
   message: Message;
-}
-
-/** The whole transcript, or the part of it that `limit` and `before` ask for. */
-export interface Messages {
-  messages: Message[];
-  head: number;
-  before: string | null;
 }
 
 export type Mode = "agent" | "chat" | "compact";
@@ -360,6 +371,11 @@ export interface ReasoningPart {
 
 export interface Retry {
   model?: string | null;
+}
+
+export interface Rewound {
+  removed: string[];
+  head: number;
 }
 
 export interface Run {
@@ -581,17 +597,6 @@ export interface ShownPane {
   state: PaneState;
 }
 
-export interface Spending {
-  day: string;
-  model: string | null;
-  runs: number;
-  input_tokens: number;
-  output_tokens: number;
-  reasoning_tokens: number;
-  exact: boolean;
-  cost_usd: number | null;
-}
-
 export interface Standing {
   model: string;
   games: number;
@@ -646,11 +651,6 @@ export type ToolState =
   | "running"
   | "waiting_approval";
 
-export interface Undone {
-  removed: string[];
-  head: number;
-}
-
 /** What was used. Sums stop at the most that everyone can hold. */
 export interface Usage {
   input_tokens: number;
@@ -661,7 +661,7 @@ export interface Usage {
 }
 
 export interface UsageByDay {
-  days: Spending[];
+  days: DayUsage[];
 }
 
 export type WhenBusy = "interrupt" | "queue" | "reject" | "steer";

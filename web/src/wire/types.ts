@@ -4,6 +4,7 @@ import type * as server from "./server";
 
 export type {
   Approval,
+  DayUsage,
   Decision,
   FileInfo,
   FilePart,
@@ -13,7 +14,6 @@ export type {
   ReasoningPart,
   Run,
   Session,
-  Spending,
   TextPart,
   ToolPart,
   ToolState,
