@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isPiece, paceOf } from "$/compare/pace";
 import { aboutComparison, paceWords, paneName, paneState, verdict } from "$/compare/words";
-import type { Comparison } from "$/compare/wire";
+import type { Comparison } from "$/wire/comparisons";
 import type { Event, Model, Run } from "$/wire/types";
 
 const MODELS: Model[] = [

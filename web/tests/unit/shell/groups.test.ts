@@ -23,6 +23,7 @@ function session(id: string, more: Partial<Session> = {}): Session {
     queued: 0,
     waiting_approvals: 0,
     grants: [],
+    comparison: null,
     usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, exact: true, cost_usd: null },
     ...more,
   };
