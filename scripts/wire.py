@@ -1,13 +1,17 @@
 """Writes web/src/wire/server.ts from the server's OpenAPI document: `make docs`."""
 
+import functools
 import gc
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tenuto.api import routes
 from tenuto.api.openapi import document
+from tenuto.core.value import Value
 
 MODULE = Path(__file__).parents[1] / "web" / "src" / "wire" / "server.ts"
 HEAD = """\
@@ -34,7 +38,9 @@ def _declared(name: str, schema: Json) -> Iterator[str]:
         return
     yield f"export interface {name} {{\n"
     for field, of in schema["properties"].items():
-        sign = "?" if field not in schema["required"] and _may_be_missing(of, schema) else ""
+        sign = (
+            "?" if field not in schema["required"] and _may_be_missing(name, field, schema) else ""
+        )
         yield f"  {field}{sign}: {_type(of)};\n"
     yield "}\n"
 
@@ -48,11 +54,27 @@ def _alias(name: str, schema: Json) -> Iterator[str]:
     yield "".join(f"  | {one}\n" for one in _type(schema).split(" | ")).rstrip("\n") + ";\n"
 
 
-def _may_be_missing(field: Json, schema: Json) -> bool:
-    """In a request, whatever is not required; in an answer only what tells a part of something."""
+def _may_be_missing(name: str, field: str, schema: Json) -> bool:
+    """In a request, whatever is not required; in an answer what is left out where it says nothing."""
     is_request = schema.get("additionalProperties") is False
-    tells_a_part = not schema["required"] and "default" not in field
-    return is_request or tells_a_part
+    return is_request or (name, field) in _left_out()
+
+
+@functools.cache
+def _left_out() -> frozenset[tuple[str, str]]:
+    """Types and their fields that are not on the wire unless they say something."""
+    return frozenset(
+        (kind.__name__, field.encode_name)
+        for kind in _kinds_of(Value)
+        for field in msgspec.structs.fields(kind)
+        if field.default is msgspec.UNSET
+    )
+
+
+def _kinds_of(kind: type[Value]) -> Iterator[type[Value]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _kinds_of(one)
 
 
 def _type(schema: Json) -> str:

@@ -28,6 +28,7 @@ export interface ApprovalRequested {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   approval: Approval;
 }
 
@@ -36,6 +37,7 @@ export interface ApprovalResolved {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   approval: Approval;
 }
 
@@ -129,6 +131,7 @@ export interface FileInfo {
   name: string;
   media_type: string;
   size: number;
+  by: string;
   created_at: string;
 }
 
@@ -178,6 +181,7 @@ export interface MessageFinished {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   message_id: string;
   finish_reason: string;
 }
@@ -194,6 +198,7 @@ export interface MessageStarted {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   message: Message;
 }
 
@@ -247,6 +252,7 @@ export interface PartDelta {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   message_id: string;
   part_id: string;
   offset: number;
@@ -258,6 +264,7 @@ export interface PartStarted {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   message_id: string;
   part: TextPart | ReasoningPart | FilePart | ToolPart;
 }
@@ -267,6 +274,7 @@ export interface PartUpdated {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   message_id: string;
   part: TextPart | ReasoningPart | FilePart | ToolPart;
 }
@@ -381,6 +389,7 @@ export interface Rewound {
 export interface Run {
   id: string;
   session_id: string;
+  by: string;
   status: RunStatus;
   reason: Reason | null;
   error: RunError | null;
@@ -403,6 +412,7 @@ export interface RunAccepted {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   run: Run;
 }
 
@@ -416,6 +426,7 @@ export interface RunFinished {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   run: Run;
 }
 
@@ -436,6 +447,7 @@ export interface RunStarted {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   run: Run;
 }
 
@@ -446,6 +458,7 @@ export interface RunUpdated {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   run: Run;
 }
 
@@ -458,6 +471,7 @@ export interface Scoreboard {
 export interface Session {
   id: string;
   workspace_id: string;
+  by: string;
   title: string;
   title_source: TitleSource;
   model: string | null;
@@ -507,6 +521,7 @@ export interface SessionCompacted {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   through_message_id: string;
   summary: string;
 }
@@ -517,6 +532,7 @@ export interface SessionCreated {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   session: Session;
 }
 
@@ -525,6 +541,7 @@ export interface SessionDeleted {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
 }
 
 export interface SessionDraft {
@@ -545,6 +562,7 @@ export interface SessionRewound {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   removed: string[];
 }
 
@@ -555,6 +573,7 @@ export interface SessionUpdated {
   session_id: string;
   run_id: string | null;
   at: string;
+  by?: string;
   changes: SessionChanges;
 }
 
@@ -585,6 +604,7 @@ export interface ShownComparison {
   voted: boolean;
   winner: number | "none" | "tie" | null;
   voted_at: string | null;
+  by: string;
   created_at: string;
   panes: ShownPane[];
 }
@@ -675,6 +695,7 @@ export interface Workspace {
   id: string;
   name: string;
   path: string;
+  by: string;
   created_at: string;
 }
 

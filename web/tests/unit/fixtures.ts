@@ -4,6 +4,7 @@ export function run(fields: Partial<Run> = {}): Run {
   return {
     id: "run_1",
     session_id: "ses_1",
+    by: "owner",
     status: "completed",
     reason: "end_turn",
     error: null,

@@ -10,6 +10,7 @@ const RUNS = "/api/comparisons/cmp_1/runs";
 const COMPARISON: Comparison = {
   id: "cmp_1",
   workspace_id: "default",
+  by: "owner",
   title: "",
   mode: "chat",
   blind: true,

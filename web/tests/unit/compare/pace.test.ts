@@ -19,6 +19,7 @@ function run(changes: Partial<Run>): Run {
   return {
     id: "run_1",
     session_id: "ses_1",
+    by: "owner",
     status: "completed",
     reason: "end_turn",
     error: null,
@@ -43,6 +44,7 @@ function comparison(changes: Partial<Comparison>): Comparison {
   return {
     id: "cmp_1",
     workspace_id: "default",
+    by: "owner",
     title: "hi",
     mode: "chat",
     blind: true,

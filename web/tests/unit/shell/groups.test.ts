@@ -8,6 +8,7 @@ function session(id: string, more: Partial<Session> = {}): Session {
   return {
     id,
     workspace_id: "default",
+    by: "owner",
     title: id,
     title_source: "user",
     model: null,
