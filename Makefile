@@ -89,8 +89,9 @@ format: $(VENV)/.dev ## let ruff tidy up
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.dev ## write docs/configuration.md again from the settings
+docs: $(VENV)/.dev ## write docs/configuration.md from the settings, the page's types from the API
 	$(BIN)/python -m scripts.configuration
+	$(BIN)/python -m scripts.wire
 
 lock: $(VENV)/.dev ## resolve the dependencies again
 	$(LOCK) --group build --output-file requirements.lock

@@ -18,6 +18,7 @@ from tenuto.core.event import (
     PartUpdated,
 )
 from tenuto.core.message import Message, Part, TextPart, ToolPart, ToolState
+from tenuto.core.principal import OWNER
 from tenuto.core.projection import Transcript
 from tenuto.core.run import Ending, Mode, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.session import DEFAULT_WORKSPACE, Fence, Session, SessionChanges, Workspace
@@ -68,6 +69,8 @@ class DrivenSession:
         self.store = store
         self.id = session_id
         self.node = node
+        self.by = OWNER
+        """Who asks for all that a person asks for."""
         self.fence = Fence(run_id=RunId("run_none"), epoch=0)
         self._ticks = count(1)
         self._names = count(1)
@@ -78,14 +81,19 @@ class DrivenSession:
         return cls(store, session.id)
 
     def moment(self) -> Moment:
+        """Of a step that the server takes by itself."""
         return Moment(now=instant(next(self._ticks)), node=self.node)
+
+    def asked(self) -> Moment:
+        """Of a step that somebody asks for."""
+        return replace(self.moment(), by=self.by.id)
 
     def prompt(self, text: str, **fields: Any) -> Prompt:
         run_id = RunId(f"run_{self.id.removeprefix('ses_')}{next(self._names):03}")
-        return Prompt(run_id=run_id, input=text, model="m/x", **fields)
+        return Prompt(by=self.by.id, run_id=run_id, input=text, model="m/x", **fields)
 
     async def accept(self, text: str, *, once: Once | None = None, **fields: Any) -> Run:
-        prompt, moment = self.prompt(text, **fields), self.moment()
+        prompt, moment = self.prompt(text, **fields), self.asked()
         run, _ = await self.store.commit(
             self.id, lambda desk: accepting.accept(desk, prompt, moment), once=once, answer=Run
         )
@@ -170,7 +178,7 @@ class DrivenSession:
         return approval
 
     async def answer(self, approval: Approval, decision: Decision) -> Approval:
-        moment = self.moment()
+        moment = self.asked()
         answered, _ = await self.store.commit(
             self.id, lambda desk: consent.answer(desk, approval.id, decision, None, moment)
         )
@@ -192,24 +200,24 @@ class DrivenSession:
         return run
 
     async def cancel(self) -> None:
-        moment = self.moment()
+        moment = self.asked()
         await self.store.commit(
             self.id, lambda desk: cancelling.cancel_session(desk, Reason.USER, moment)
         )
 
     async def withdraw(self, run_id: RunId) -> None:
-        moment = self.moment()
+        moment = self.asked()
         await self.store.commit(self.id, lambda desk: cancelling.withdraw(desk, run_id, moment))
 
     async def undo(self) -> tuple[MessageId, ...]:
-        moment = self.moment()
+        moment = self.asked()
         removed, _ = await self.store.commit(
             self.id, lambda desk: editing.undo(desk, moment), sight=Sight.HISTORY
         )
         return removed
 
     async def run_again(self, message_id: MessageId, text: str) -> Run:
-        prompt, moment = self.prompt(text), self.moment()
+        prompt, moment = self.prompt(text), self.asked()
         run, _ = await self.store.commit(
             self.id,
             lambda desk: editing.run_again(desk, message_id, prompt, moment),
@@ -218,7 +226,7 @@ class DrivenSession:
         return run
 
     async def go_on(self, run_id: RunId) -> Run:
-        prompt, moment = self.prompt(""), self.moment()
+        prompt, moment = self.prompt(""), self.asked()
         run, _ = await self.store.commit(
             self.id,
             lambda desk: editing.go_on(desk, run_id, prompt, moment),
@@ -238,13 +246,13 @@ class DrivenSession:
         await self.settle()
 
     async def update(self, **changes: Any) -> None:
-        moment = self.moment()
+        moment = self.asked()
         await self.store.commit(
             self.id, lambda desk: editing.update(desk, SessionChanges(**changes), moment)
         )
 
     async def delete(self) -> None:
-        moment, open_message = self.moment(), await self.store.open_message(self.id)
+        moment, open_message = self.asked(), await self.store.open_message(self.id)
         await self.store.commit(self.id, lambda desk: editing.delete(desk, open_message, moment))
 
     async def turn(self, text: str, *pieces: str) -> Run:

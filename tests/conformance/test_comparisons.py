@@ -17,6 +17,7 @@ from tenuto.core.error import (
     SessionBusy,
 )
 from tenuto.core.event import SessionCreated, SessionUpdated
+from tenuto.core.principal import OWNER
 from tenuto.core.projection import Transcript
 from tenuto.core.run import Ending, Mode, Reason, RunError, RunStatus, Usage
 from tenuto.core.session import DEFAULT_WORKSPACE
@@ -28,7 +29,7 @@ from tests.conformance.listener import Listener
 
 pytestmark = pytest.mark.anyio
 
-ONCE = Once(key="POST /comparisons k1", digest="d1", at=instant(1))
+ONCE = Once(by=OWNER.id, key="POST /comparisons k1", digest="d1", at=instant(1))
 SECRETS = ("secret/alpha", "secret/beta", "secret/gamma")
 FAILED = Ending(
     status=RunStatus.FAILED,

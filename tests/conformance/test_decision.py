@@ -8,6 +8,7 @@ from tenuto.core.desk import Change, Desk, Sight
 from tenuto.core.error import Conflict, IdempotencyMismatch, NotFound, SessionBusy
 from tenuto.core.event import MessageFinished, SessionUpdated
 from tenuto.core.file import FileInfo
+from tenuto.core.principal import OWNER
 from tenuto.core.run import WhenBusy
 from tenuto.core.session import SessionChanges, Workspace
 from tenuto.core.value import FileId, MessageId, SessionId, WorkspaceId
@@ -18,7 +19,7 @@ from tests.conformance.listener import Listener
 
 pytestmark = pytest.mark.anyio
 
-ONCE = Once(key="POST /runs k1", digest="d1", at=instant(1))
+ONCE = Once(by=OWNER.id, key="POST /runs k1", digest="d1", at=instant(1))
 
 
 class Refused(Exception):
@@ -169,7 +170,7 @@ async def test_a_session_a_workspace_and_a_file_are_made_once(store: Store) -> N
     twice = replace(info, id=FileId("fil_b"))
     assert await store.put_file(twice, b"abc", once=replace(ONCE, key="f")) == info
     with pytest.raises(IdempotencyMismatch):
-        await store.put_file(twice, b"x", once=Once(key="f", digest="other", at=START))
+        await store.put_file(twice, b"x", once=Once(by=OWNER.id, key="f", digest="other", at=START))
 
 
 async def test_a_session_is_made_only_where_there_is_a_workspace(store: Store) -> None:

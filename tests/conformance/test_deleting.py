@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from tenuto.core.error import NotFound
 from tenuto.core.event import RunFinished, SessionDeleted
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Reason
 from tenuto.core.value import Instant, StreamId
 from tenuto.ports.query import Once, RunQuery, SessionQuery
@@ -94,7 +95,7 @@ async def test_the_workspaces_log_forgets_what_was_said_and_tells_of_the_end(
 
 
 async def test_a_deleted_sessions_requests_are_forgotten(store: Store) -> None:
-    once = Once(key="k", digest="d", at=instant(1))
+    once = Once(by=OWNER.id, key="k", digest="d", at=instant(1))
     driven = await DrivenSession.begin(store)
     await driven.accept("hello", once=once)
     await driven.delete()
@@ -105,7 +106,7 @@ async def test_a_deleted_sessions_requests_are_forgotten(store: Store) -> None:
 
 async def test_requests_are_kept_for_a_day(store: Store) -> None:
     driven = await DrivenSession.begin(store)
-    once = Once(key="k", digest="d", at=instant(1))
+    once = Once(by=OWNER.id, key="k", digest="d", at=instant(1))
     first = await driven.accept("hello", once=once)
     await store.purge(before=_on_the_next_day(once.at))
     assert await driven.accept("hello", once=once) == first

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tenuto.core.desk import Change, Desk
 from tenuto.core.error import Fenced, NotFound
 from tenuto.core.event import PartDelta, RunAccepted, SessionUpdated, Stored
+from tenuto.core.principal import OWNER
 from tenuto.core.session import SessionChanges
 from tenuto.core.value import MessageId, PartId, StreamId
 from tenuto.ports.store import Store
@@ -225,7 +226,9 @@ async def test_events_come_back_as_they_were_stored(store: Store) -> None:
     first = (await store.read(StreamId(driven.id), after=0, limit=1)).events[0]
     assert first.type == "run.accepted"
     assert first.run_id == run.id
-    assert first.event() == RunAccepted(session_id=driven.id, run_id=run.id, at=instant(1), run=run)
+    assert first.event() == RunAccepted(
+        session_id=driven.id, run_id=run.id, at=instant(1), by=OWNER.id, run=run
+    )
 
 
 def _delta(driven: DrivenSession, message_id: MessageId) -> PartDelta:

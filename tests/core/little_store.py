@@ -33,6 +33,7 @@ from tenuto.core.event import (
     store_as,
 )
 from tenuto.core.message import Message, Part, TextPart, ToolPart
+from tenuto.core.principal import OWNER
 from tenuto.core.projection import OpenMessage, grow, session_after
 from tenuto.core.run import Ending, Mode, Reason, Run, RunError, RunStatus, Usage, WhenBusy
 from tenuto.core.session import DEFAULT_WORKSPACE, Control, Fence, Session
@@ -139,7 +140,7 @@ class LittleStore:
     def accept(self, text: str = "hi", **fields: Any) -> RunId:
         fields = {"when_busy": WhenBusy.QUEUE, "mode": Mode.AGENT, **fields}
         run_id = RunId(f"run_{next(self._names):03}")
-        prompt = Prompt(run_id=run_id, input=text, model="test/model", **fields)
+        prompt = Prompt(by=OWNER.id, run_id=run_id, input=text, model="test/model", **fields)
         return self.commit(lambda desk: accepting.accept(desk, prompt, self.moment())).id
 
     def start(self) -> Started:

@@ -17,6 +17,7 @@ from tenuto.core.approval import ApprovalState, Decision
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import AlreadyAnswered, Conflict, Fenced, NotFound
 from tenuto.core.event import RunFinished
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Mode, OnDisconnect, Run, Usage, WhenBusy
 from tenuto.core.session import Fence
 from tenuto.core.value import MessageId, RunId
@@ -234,7 +235,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     def _prompt(self) -> Prompt:
         number = len(self.store.runs) + 1
-        return Prompt(run_id=RunId(f"run_x{number:03}"), input="x", model="test/model")
+        return Prompt(by=OWNER.id, run_id=RunId(f"run_x{number:03}"), input="x", model="test/model")
 
     # What must hold after every step.
 

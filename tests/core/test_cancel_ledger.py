@@ -3,11 +3,12 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tenuto.core.cancel import CancelLedger
 from tenuto.core.run import Reason, Run
-from tenuto.core.value import RunId
+from tenuto.core.value import PrincipalId, RunId
 from tests.core.test_run import QUEUED
 
 NUMBERS = st.integers(min_value=1, max_value=30)
@@ -72,3 +73,11 @@ def test_a_cancel_of_an_idle_session_leaves_the_next_prompt_alone() -> None:
 def test_a_run_that_has_ended_is_forgotten_and_the_others_are_not() -> None:
     ledger = CancelLedger().cover(run(1), Reason.USER).cover(run(2), Reason.DISCONNECT)
     assert ledger.forget(run(1)).reasons == {"run_2": Reason.DISCONNECT}
+
+
+def test_who_cancelled_first_is_known_until_the_run_has_ended() -> None:
+    ann, bob = PrincipalId("ann"), PrincipalId("bob")
+    ledger = CancelLedger().cover(run(1), Reason.USER, by=ann).cover(run(1), Reason.DELETED, by=bob)
+    assert (ledger.reason_for(run(1)), ledger.by_whom(run(1))) == (Reason.USER, "ann")
+    assert ledger.by_whom(run(2)) is UNSET
+    assert ledger.forget(run(1)) == CancelLedger()

@@ -11,13 +11,14 @@ from tenuto.core.desk import Change, Desk
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import Fenced, NotFound, NothingToUndo, NotLast, SessionBusy
 from tenuto.core.event import SessionCompacted, SessionDeleted, SessionUpdated
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Mode, Run, WhenBusy
 from tenuto.core.session import SessionChanges
 from tenuto.core.value import MessageId, RunId
 from tests.core.little_store import LittleStore, ending
 
 DONE = ending("completed", "end_turn")
-AGAIN = Prompt(run_id=RunId("run_again"), input="again", model="test/model")
+AGAIN = Prompt(by=OWNER.id, run_id=RunId("run_again"), input="again", model="test/model")
 
 
 def after(*prompts: str) -> LittleStore:

@@ -11,7 +11,16 @@ from tenuto.core.approval import Approval
 from tenuto.core.event import Event, store_as
 from tenuto.core.message import FilePart, ReasoningPart, TextPart, ToolPart, user_message
 from tenuto.core.session import Session, SessionChanges
-from tenuto.core.value import ApprovalId, CallId, FileId, MessageId, PartId, SessionId, WorkspaceId
+from tenuto.core.value import (
+    ApprovalId,
+    CallId,
+    FileId,
+    MessageId,
+    PartId,
+    PrincipalId,
+    SessionId,
+    WorkspaceId,
+)
 from tests.core.test_run import NOW, QUEUED, RUNNING, ending
 
 COMMON: dict[str, Any] = {"session_id": SessionId("ses_1"), "run_id": QUEUED.id, "at": NOW}
@@ -33,11 +42,11 @@ FILE = FilePart(
     id=PartId("prt_4"), file_id=FileId("fil_1"), name="a.png", media_type="image/png", size=3
 )
 RUN_FIELDS = (
-    "id session_id status reason error model mode when_busy on_disconnect accept_number "
+    "id session_id by status reason error model mode when_busy on_disconnect accept_number "
     "accepted_at started_at finished_at input steered_into continues usage"
 )
 SESSION_FIELDS = (
-    "id workspace_id title title_source model system pinned archived draft created_at updated_at "
+    "id workspace_id by title title_source model system pinned archived draft created_at updated_at "
     "head state active_run queued usage"
 )
 ALL: dict[str, tuple[Event, str]] = {
@@ -102,6 +111,13 @@ def test_a_client_sees_the_common_fields_and_the_events_own(kind: str) -> None:
     data = seen(event)
     assert data.keys() == {"type", "seq", "session_id", "run_id", "at", *own.split()}
     assert (data["type"], data["seq"], data["session_id"], data["at"]) == (kind, 7, "ses_1", NOW)
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_what_somebody_caused_says_who_did(kind: str) -> None:
+    event = replace(ALL[kind][0], by=PrincipalId("ann"))
+    assert seen(event) == {**seen(ALL[kind][0]), "by": "ann"}
+    assert store_as(event, 7).event() == event
 
 
 @pytest.mark.parametrize("kind", ALL)

@@ -55,12 +55,12 @@ class EngineHarness:
     def __init__(self, store: MemoryStore, switchboard: Switchboard) -> None:
         self.store = store
         self.worker = HeldWorker()
-        models = cast("Models", NoModels())
-        node = Node(id=NODE, clock=SystemClock(), ids=RandomIds())
+        self.models = cast("Models", NoModels())
+        self.node = node = Node(id=NODE, clock=SystemClock(), ids=RandomIds())
         engine = build_engine(
             node,
             store,
-            models,
+            self.models,
             self.worker,
             switchboard,
             maker=NoTitles(),

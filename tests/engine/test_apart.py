@@ -5,6 +5,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from tenuto.core.principal import OWNER
 from tenuto.engine.engine import Switchboard
 from tenuto.ports.store import Store
 from tenuto.storage.memory import MemoryStore
@@ -50,5 +51,5 @@ async def test_asking_again_removes_and_accepts_in_one_change() -> None:
     await driven.say("Hello")
     await driven.settle()
     witness.heard.clear()
-    await harness.inbox.retry(driven.id, model=None)
+    await harness.inbox.retry(driven.id, model=None, by=OWNER)
     assert witness.together(driven.id) == [["session.rewound", "run.accepted"]]

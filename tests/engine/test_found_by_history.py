@@ -14,6 +14,7 @@ from tenuto.core.editing import QueueEdit
 from tenuto.core.error import Fenced, SessionBusy
 from tenuto.core.event import MessageFinished, MessageStarted
 from tenuto.core.message import Message
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Run, WhenBusy
 from tenuto.core.value import RunId, SessionId
 from tenuto.engine.checking import Checking
@@ -62,13 +63,13 @@ async def waiting_run() -> tuple[StoreWithACancel, Queue, RunId]:
 async def test_a_prompt_that_ends_just_before_it_is_changed_is_no_longer_waiting() -> None:
     _, queue, run_id = await waiting_run()
     with pytest.raises(SessionBusy):
-        await queue.change(run_id, QueueEdit(position=0))
+        await queue.change(run_id, QueueEdit(position=0), by=OWNER)
 
 
 async def test_a_prompt_that_ends_just_before_it_is_taken_back_is_no_longer_waiting() -> None:
     _, queue, run_id = await waiting_run()
     with pytest.raises(SessionBusy):
-        await queue.withdraw(run_id)
+        await queue.withdraw(run_id, by=OWNER)
 
 
 class StoreThatGoesOn(MemoryStore):
@@ -92,7 +93,7 @@ async def assert_deleting_finishes_each_answer(
 ) -> None:
     coordinator = Coordinator(store, cast("Driver", None), HERE)
     models = cast("Models", None)
-    await SessionKeeper(store, models, coordinator, HERE).delete(driven.id)
+    await SessionKeeper(store, models, coordinator, HERE).delete(driven.id, by=OWNER)
     log = await whole_log(store, driven.id)
     begun = [e.message.id for e in log if isinstance(e, MessageStarted)]
     finished = [e.message_id for e in log if isinstance(e, MessageFinished)]
@@ -131,7 +132,7 @@ async def test_before_a_session_is_deleted_its_writer_is_fenced() -> None:
     driven = await DrivenSession.begin(store)
     await driven.accept("one")
     await driven.start()
-    await store.commit(driven.id, editing.shut)
+    await store.commit(driven.id, lambda desk: editing.shut(desk, driven.moment()))
     with pytest.raises(Fenced):
         await driven.settle()
     with pytest.raises(Fenced):

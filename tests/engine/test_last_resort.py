@@ -11,6 +11,7 @@ import pytest
 from tenuto.core.desk import Change
 from tenuto.core.error import NotFound, StorageTrouble
 from tenuto.core.event import RunStarted
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Usage
 from tenuto.core.value import NodeId, RunId
 from tenuto.engine.engine import Switchboard
@@ -154,7 +155,7 @@ async def test_a_cancel_settles_a_run_that_cannot_be_recorded(harness: EngineHar
     run = await driven.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
         await harness.worker.began.wait()
-        receipt = await harness.stops.cancel_session(driven.id)
+        receipt = await harness.stops.cancel_session(driven.id, by=OWNER)
     assert receipt.settled
     assert await ending(harness, run.id) == ("cancelled", "user")
 

@@ -6,14 +6,17 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-from tenuto.core.error import StorageTrouble
+from tenuto.core.error import NotFound, StorageTrouble
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Ending, Run
-from tenuto.core.value import RunId
+from tenuto.core.session import Session
+from tenuto.core.value import RunId, SessionId
 from tenuto.engine import stops
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.work import Work
 from tests.engine.harness import EngineHarness, HeldWorker
 from tests.engine.picky import PickyStore
+from tests.support.narrow import NarrowStore
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E1")]
 LIMIT_SECONDS = 8.0
@@ -84,7 +87,7 @@ async def test_on_a_full_disk_a_cancel_stops_the_work_at_once_and_is_stored_late
         await worker_of(harness).began.wait()
     queued = await driven.accept("two")
     fill(harness)
-    receipt = await harness.stops.cancel_session(driven.id)
+    receipt = await harness.stops.cancel_session(driven.id, by=OWNER)
     assert worker_of(harness).stopped.is_set()
     assert (receipt.cancelled, receipt.settled) == ((active.id, queued.id), False)
     make_room(harness)
@@ -105,7 +108,7 @@ async def test_what_a_cancel_covers_does_not_start_before_the_cancel_is_stored(
     store = store_of(harness)
     # There is room for everything but the mark.
     store.refusal, store.refuses = FULL, lambda change: change.control.cancels.mark > 0
-    await harness.stops.cancel_session(driven.id)
+    await harness.stops.cancel_session(driven.id, by=OWNER)
     assert (await ended(harness, active)).status == "cancelled"
     await anyio.wait_all_tasks_blocked()
     assert worker_of(harness).began_runs == [active.id]
@@ -120,7 +123,7 @@ async def test_what_is_accepted_after_such_a_cancel_runs(harness: EngineHarness)
     async with asyncio.timeout(LIMIT_SECONDS):
         await worker_of(harness).began.wait()
     fill(harness)
-    await harness.stops.cancel_session(driven.id)
+    await harness.stops.cancel_session(driven.id, by=OWNER)
     worker_of(harness).may_end.set()
     make_room(harness)
     # Before the mark is tried again.
@@ -135,10 +138,47 @@ async def test_on_a_full_disk_one_run_can_be_stopped_by_its_id(harness: EngineHa
         await worker_of(harness).began.wait()
     queued = await driven.accept("two")
     fill(harness)
-    seen = await harness.stops.cancel_run(active.id)
+    seen = await harness.stops.cancel_run(active.id, by=OWNER)
     assert worker_of(harness).stopped.is_set()
     assert not seen.ended
     worker_of(harness).may_end.set()
     make_room(harness)
     assert (await ended(harness, active)).status == "cancelled"
     assert (await ended(harness, queued)).status == "completed"
+
+
+async def test_a_cancel_of_what_one_may_not_see_stops_nothing() -> None:
+    switchboard = Switchboard()
+    store = NarrowStore(switchboard)
+    harness = EngineHarness(store, switchboard)
+    driven = await harness.session()
+    run = await driven.accept("one")
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await harness.worker.began.wait()
+    store.hidden = driven.id
+    with pytest.raises(NotFound):
+        await harness.stops.cancel_session(driven.id, by=OWNER)
+    with pytest.raises(NotFound):
+        await harness.stops.cancel_run(run.id, by=OWNER)
+    harness.worker.may_end.set()
+    assert (await ended(harness, run)).status == "completed"
+
+
+async def test_where_nothing_can_be_read_a_cancel_still_stops_the_work(
+    harness: EngineHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unreadable(session_id: SessionId) -> Session:
+        raise FULL
+
+    driven = await harness.session()
+    active = await driven.accept("one")
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await worker_of(harness).began.wait()
+    fill(harness)
+    monkeypatch.setattr(store_of(harness), "session", unreadable)
+    with pytest.raises(StorageTrouble):
+        await harness.stops.cancel_session(driven.id, by=OWNER)
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await worker_of(harness).stopped.wait()
+    make_room(harness)
+    assert (await ended(harness, active)).status == "cancelled"

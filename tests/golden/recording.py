@@ -83,8 +83,11 @@ class Recording:
 
 
 def outline(events: Sequence[Json]) -> list[str]:
-    """Kinds of events; deltas that follow each other count once, as they may be merged."""
-    kinds = [event["type"] for event in events]
+    """Kinds of events, and who caused each; deltas that follow each other count once, as they
+    may be merged."""
+    kinds = [
+        f"{event['type']} by {event['by']}" if "by" in event else event["type"] for event in events
+    ]
     return [
         kind for n, kind in enumerate(kinds) if kind != DELTAS or n == 0 or kinds[n - 1] != DELTAS
     ]

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import apsw
 import pytest
+from msgspec.structs import replace
 
+from tenuto.core.principal import OWNER
+from tenuto.core.value import PrincipalId
 from tenuto.ports.query import Once, SessionQuery
 from tenuto.storage.sqlite.migration import APPLICATION_ID, shipped
 from tests.conformance.driven import START, DrivenSession
@@ -50,7 +53,9 @@ async def test_a_file_without_comparisons_is_copied_and_gets_them(path: Path) ->
         (old,) = (await store.sessions(SessionQuery())).sessions
         assert (old.id, old.model, old.comparison) == ("ses_old", "m/x", None)
         assert (await store.snapshot(old.id)).runs[0].model == "m/x"
-        assert await store.answered(Once(key="k", digest="d", at=START), int) == 7
+        once = Once(by=OWNER.id, key="k", digest="d", at=START)
+        assert await store.answered(once, int) == 7
+        assert await store.answered(replace(once, by=PrincipalId("ann")), int) is None
         await DrivenSession(store, old.id).turn("hello", "hi")
         made, sessions = await begin(store)
         await sessions[0].turn("hello", "hi")
@@ -58,7 +63,7 @@ async def test_a_file_without_comparisons_is_copied_and_gets_them(path: Path) ->
         assert (await store.session(sessions[0].id)).model == "secret/alpha"
         assert len((await store.sessions(SessionQuery())).sessions) == 1
         await DrivenSession(store, old.id).delete()
-        assert await store.answered(Once(key="k", digest="d", at=START), int) is None
+        assert await store.answered(once, int) is None
     (backup,) = backups_of(path)
     assert backup.name.startswith("tenuto.db.backup-v1-")
 

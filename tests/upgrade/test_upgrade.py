@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tenuto.core.value import NodeId
+from tenuto.core.value import FileId, NodeId, PrincipalId
 from tenuto.storage.sqlite import SqliteStore
 from tests.conformance.driven import DrivenSession
 from tests.conformance.listener import Listener
@@ -58,6 +58,24 @@ async def test_what_an_earlier_version_left_under_way_can_be_ended_and_gone_on_w
     assert await driven.start() is not None
     await driven.say("again", part="prt_again")
     assert (await driven.settle()).status == "completed"
+    await store.close()
+
+
+async def test_what_was_stored_before_anything_said_who_is_the_owners(tmp_path: Path) -> None:
+    path = tmp_path / "tenuto.sqlite3"
+    unpack(4, path)
+    store = SqliteStore(path, Listener())
+    await store.open()
+    told = await everything(store)
+    snapshots = list(told["snapshots"].values())
+    assert {snapshot["session"]["by"] for snapshot in snapshots} == {"owner"}
+    assert {run["by"] for runs in told["runs"].values() for run in runs} == {"owner"}
+    assert {one["comparison"]["by"] for one in told["comparisons"]} == {"owner"}
+    assert {one["by"] for one in told["workspaces"]} == {"owner"}
+    assert (await store.file(FileId("fil_a"))).by == "owner"
+    used = await store.usage(since="2000-01-01")
+    assert used == await store.usage(since="2000-01-01", by=PrincipalId("owner"))
+    assert await store.usage(since="2000-01-01", by=PrincipalId("ann")) == ()
     await store.close()
 
 

@@ -9,7 +9,7 @@ from tenuto.core.run import Run
 from tenuto.core.value import SessionId
 from tenuto.ports.model import ModelRequest, Models, TextBlock, UserTurn
 from tenuto.ports.points import NOWHERE, Points
-from tenuto.ports.store import Sessions
+from tenuto.ports.store import Insides
 
 SHOWN_CHARACTERS = 2_000
 LONGEST = 80
@@ -20,7 +20,7 @@ TOO_SMALL = "embedded"
 
 
 class TitleMaker:
-    def __init__(self, store: Sessions, models: Models, *, points: Points = NOWHERE) -> None:
+    def __init__(self, store: Insides, models: Models, *, points: Points = NOWHERE) -> None:
         self._store = store
         self._points = points
         self._models = models

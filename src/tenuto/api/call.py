@@ -12,9 +12,11 @@ from tenuto.api.errors import Unreadable
 from tenuto.api.form import MULTIPART, FormBounds, read_form
 from tenuto.api.parameter import Parameter
 from tenuto.api.services import Services
-from tenuto.core.error import InvalidInput, PayloadTooLarge
+from tenuto.core.error import InvalidInput, PayloadTooLarge, Unauthorized
+from tenuto.core.principal import Principal
 from tenuto.core.value import SessionId
 from tenuto.ports.query import Once
+from tenuto.ports.view import View
 
 T = TypeVar("T")
 
@@ -28,6 +30,19 @@ class Call:
         self.request = request
         self.to = services
         self._raw: bytes | None = None
+
+    @property
+    def who(self) -> Principal:
+        """Who asks. Raises Unauthorized for nobody: the call is one that anyone may make."""
+        who: Principal | None = self.request.scope["state"]["who"]
+        if who is None:
+            raise Unauthorized("nobody has said who they are")
+        return who
+
+    @property
+    def sees(self) -> View:
+        """All that they may read."""
+        return self.to.seen_by(self.who)
 
     def path(self, name: str) -> str:
         return str(self.request.path_params[name])
@@ -91,6 +106,7 @@ class Call:
             raise InvalidInput(f"an Idempotency-Key has 1 to {LONGEST_KEY} characters")
         sent = of if of is not None else await self._read(self.to.limits.max_body_bytes)
         return Once(
+            by=self.who.id,
             key=f"{self.request.url.path} {key}",
             digest=hashlib.sha256(_canonical(sent)).hexdigest(),
             at=self.to.clock.now(),

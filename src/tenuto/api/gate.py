@@ -8,6 +8,7 @@ from tenuto.api.errors import Unreadable, answer_to
 from tenuto.api.guesses import Guesses
 from tenuto.api.page import is_page
 from tenuto.core.error import Forbidden, RateLimited, Unauthorized
+from tenuto.core.principal import OWNER
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz", "/login"})
 OPEN_PREFIX = "/static/"
@@ -53,7 +54,8 @@ class Gate:
             await answer_to(error)(scope, receive, send)
             return
         state = scope.setdefault("state", {})
-        state["known"] = shown is not None
+        # Whoever knows the token is the owner; nobody, where none was asked for and none shown.
+        state["who"] = OWNER if shown else None
         if shown and "on_known" in state:
             state["on_known"]()
         await self._app(scope, receive, send)

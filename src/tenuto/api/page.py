@@ -69,7 +69,7 @@ class BuiltPage:
         return frozenset(f"/{name}" for name in self._files)
 
     async def _index(self, request: Request) -> Response:
-        if not request.scope["state"]["known"]:
+        if request.scope["state"]["who"] is None:
             here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             where = "/login" if here == "/" else f"/login?next={quote(here, safe='')}"
             return RedirectResponse(where, status_code=303)

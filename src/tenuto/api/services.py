@@ -1,15 +1,17 @@
 """What the routes can reach."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from tenuto.api.metrics import Metrics
+from tenuto.core.principal import Principal
 from tenuto.core.value import Instant, Value
 from tenuto.engine.engine import Engine
 from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.settings import SettingsKeeper
-from tenuto.ports.clock import Clock, Ids
+from tenuto.ports.clock import Clock
 from tenuto.ports.model import Models
-from tenuto.ports.store import Store
+from tenuto.ports.view import View
 
 
 class BodyLimits(Value):
@@ -20,12 +22,14 @@ class BodyLimits(Value):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     engine: Engine
-    store: Store
+    seen_by: Callable[[Principal], View]
+    """The only way to read: as somebody, who may not see everything."""
+    check_storage: Callable[[], Awaitable[None]]
+    """Raises StorageTrouble if a prompt could not be stored now."""
     models: Models
     settings: SettingsKeeper
     providers: ProviderKeeper
     clock: Clock
-    ids: Ids
     started_at: Instant
     limits: BodyLimits
     metrics: Metrics

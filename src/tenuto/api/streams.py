@@ -29,19 +29,19 @@ class Viewing:
     """Opens the streams of one call, from the cursor that it gives or from `place`."""
 
     def __init__(self, call: Call, *, place: Beginning | None = None) -> None:
-        self._store = call.to.store
+        self._sees = call.sees
         self._tailer = call.to.engine.tailer
         self._place = place or Beginning(
             cursor=call.request.headers.get("last-event-id", call.ask(AFTER))
         )
 
     async def session(self, session_id: SessionId) -> Batches:
-        head = (await self._store.session(session_id)).head
+        head = (await self._sees.session(session_id)).head
         after = self._after(head)
 
         async def take() -> tuple[bytes, int]:
             most = self._place.most_messages
-            return _session_frame(await self._store.snapshot(session_id, most_messages=most))
+            return _session_frame(await self._sees.snapshot(session_id, most_messages=most))
 
         return partial(
             self._tailer.follow,
@@ -53,7 +53,7 @@ class Viewing:
 
     async def run(self, run_id: RunId) -> Batches:
         """Of one run only; ends after its `run.finished`, also if that was seen before."""
-        placed = await self._store.placed_run(run_id)
+        placed = await self._sees.placed_run(run_id)
         return self._of_run(placed.run, placed.accepted, self._after(placed.head), placed.head)
 
     async def accepted(self, run: Run) -> Batches:
@@ -69,7 +69,7 @@ class Viewing:
         async def take() -> tuple[bytes, int]:
             # The run may have ended since we looked: then the snapshot tells it, and no event will.
             nonlocal told
-            snapshot = await self._store.snapshot(run.session_id)
+            snapshot = await self._sees.snapshot(run.session_id)
             told = all(known.ended for known in snapshot.runs if known.id == run_id)
             return _session_frame(snapshot)
 
@@ -94,9 +94,9 @@ class Viewing:
         )
 
     async def workspace(self, workspace_id: WorkspaceId) -> Batches:
-        await self._store.workspace(workspace_id)
+        await self._sees.workspace(workspace_id)
         stream = StreamId(workspace_id)
-        head = (await self._store.read(stream, after=0, limit=1)).head
+        head = (await self._sees.read(stream, after=0, limit=1)).head
 
         async def take() -> tuple[bytes, int]:
             return await self._workspace_snapshot(workspace_id)
@@ -121,7 +121,7 @@ class Viewing:
 
     async def _workspace_snapshot(self, workspace_id: WorkspaceId) -> tuple[bytes, int]:
         # One read: an event is told here or comes after, never both.
-        found = await self._store.workspace_snapshot(
+        found = await self._sees.workspace_snapshot(
             workspace_id, most_sessions=MOST_SESSIONS, most_runs=MOST_RUNS
         )
         data: dict[str, object] = {

@@ -10,7 +10,7 @@ from tenuto.core.message import Message
 from tenuto.core.run import Input, Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.session import Control
 from tenuto.core.title import first_title
-from tenuto.core.value import NodeId, RunId, Value
+from tenuto.core.value import NodeId, PrincipalId, RunId, Value
 
 QUEUE_LIMIT = 100
 
@@ -19,6 +19,7 @@ class Prompt(Value):
     """What someone asks for, valid but not yet accepted."""
 
     run_id: RunId
+    by: PrincipalId
     input: Input
     model: str
     mode: Mode = Mode.AGENT
@@ -43,6 +44,7 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
     run = Run(
         id=prompt.run_id,
         session_id=desk.session.id,
+        by=prompt.by,
         status=RunStatus.QUEUED,
         model=None if control.veil else prompt.model,
         mode=prompt.mode,
@@ -59,7 +61,9 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         queue=(*control.queue, run.id),
         attached=_attached(control, run, moment),
     )
-    events += (RunAccepted(session_id=run.session_id, run_id=run.id, at=moment.now, run=run),)
+    events += (
+        RunAccepted(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run),
+    )
     return Change(
         events=events + first_title(desk, run, moment),
         control=control,

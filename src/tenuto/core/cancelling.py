@@ -28,7 +28,7 @@ def cancel_session(
     mark = desk.control.accept_count if up_to is None else up_to
     active = tuple(run for run in (desk.active,) if run and run.accept_number <= mark)
     queue = tuple(run for run in desk.queue if run.accept_number <= mark)
-    cancels = desk.control.cancels.cover_all(mark, active, reason)
+    cancels = desk.control.cancels.cover_all(mark, active, reason, by=moment.by)
     covered = replace(desk, control=replace(desk.control, cancels=cancels))
     runs = tuple(run.id for run in (*active, *queue))
     cancelled = Covered(runs=runs, active=active[0].id if active else None)
@@ -38,7 +38,8 @@ def cancel_session(
 def cancel_run(desk: Desk, run_id: RunId, reason: Reason, moment: Moment) -> Change[Covered]:
     """Cover one run only; nothing if it has ended."""
     if desk.active is not None and desk.active.id == run_id:
-        control = replace(desk.control, cancels=desk.control.cancels.cover(desk.active, reason))
+        cancels = desk.control.cancels.cover(desk.active, reason, by=moment.by)
+        control = replace(desk.control, cancels=cancels)
         return Change(events=(), control=control, result=Covered(runs=(run_id,), active=run_id))
     for run in desk.queue:
         if run.id == run_id:

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Generic, Literal, TypeVar
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import AlreadyAnswered, Conflict, InvalidInput, NotFound
 from tenuto.core.event import SessionUpdated
+from tenuto.core.principal import OWNER, By
 from tenuto.core.run import Mode
 from tenuto.core.session import Control, PaneOf, RunShown, Session, SessionChanges
-from tenuto.core.value import ComparisonId, Instant, SessionId, Value, WorkspaceId
+from tenuto.core.value import ComparisonId, Instant, PrincipalId, SessionId, Value, WorkspaceId
 from tenuto.core.veil import Veil
 
 LABELS = "ABCDEFGH"
@@ -33,6 +35,8 @@ class Vote(Value):
     among: tuple[int, ...]
     """The panes that were still there."""
     at: Instant
+    by: By = UNSET
+    """Who voted; UNSET before anything said who."""
 
 
 class Comparison(Value):
@@ -42,6 +46,8 @@ class Comparison(Value):
     workspace_id: WorkspaceId
     mode: Mode
     blind: bool
+    by: PrincipalId = OWNER.id
+    """Who made it."""
     created_at: Instant
     panes: tuple[Pane, ...]
     vote: Vote | None = None
@@ -81,6 +87,7 @@ class ShownComparison(Value):
     winner: Winner | None
     """None before the vote."""
     voted_at: Instant | None
+    by: PrincipalId
     created_at: Instant
     panes: tuple[ShownPane, ...]
 
@@ -110,6 +117,7 @@ def shown(comparison: Comparison, sessions: Sequence[Session]) -> ShownCompariso
         voted=vote is not None,
         winner=None if vote is None else vote.winner,
         voted_at=None if vote is None else vote.at,
+        by=comparison.by,
         created_at=comparison.created_at,
         panes=tuple(
             ShownPane(
@@ -130,6 +138,7 @@ def pane_session(comparison: Comparison, index: int) -> tuple[Session, Control]:
     session = Session(
         id=pane.session_id,
         workspace_id=comparison.workspace_id,
+        by=comparison.by,
         model=None if comparison.hidden else pane.model,
         created_at=comparison.created_at,
         updated_at=comparison.created_at,
@@ -153,7 +162,7 @@ def vote(
     among = tuple(n for n, pane in enumerate(comparison.panes) if pane.session_id in desks)
     if isinstance(winner, int) and winner not in among:
         raise InvalidInput(f"winner: comparison {comparison.id} has no pane {winner} to vote for")
-    voted = replace(comparison, vote=Vote(winner=winner, among=among, at=moment.now))
+    voted = replace(comparison, vote=Vote(winner=winner, among=among, at=moment.now, by=moment.by))
     return Verdict(
         comparison=voted,
         result=voted,
@@ -201,7 +210,7 @@ def _reveal(desk: Desk, pane: PaneOf, moment: Moment) -> Change[None]:
 
 
 def _update(desk: Desk, changes: SessionChanges, moment: Moment) -> Change[None]:
-    event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
+    event = SessionUpdated(session_id=desk.session.id, at=moment.now, by=moment.by, changes=changes)
     return Change(events=(event,), control=desk.control, result=None)
 
 

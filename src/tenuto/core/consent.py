@@ -34,11 +34,12 @@ def request(
         session_id=run.session_id,
         run_id=run.id,
         at=moment.now,
+        by=moment.by,
         message_id=message_id,
         part=waiting,
     )
     asked = ApprovalRequested(
-        session_id=run.session_id, run_id=run.id, at=moment.now, approval=approval
+        session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, approval=approval
     )
     return Change(
         events=(updated, asked),
@@ -56,7 +57,11 @@ def answer(
         raise AlreadyAnswered(f"approval {approval_id} is already answered")
     approval = pending.answer(decision, note)
     event = ApprovalResolved(
-        session_id=desk.session.id, run_id=approval.run_id, at=moment.now, approval=approval
+        session_id=desk.session.id,
+        run_id=approval.run_id,
+        at=moment.now,
+        by=moment.by,
+        approval=approval,
     )
     events: tuple[Event, ...] = (event,)
     if decision is Decision.ALLOW_SESSION and approval.tool not in granted(desk):
@@ -83,4 +88,4 @@ def revoke(desk: Desk, tool: str, moment: Moment) -> Change[None]:
 
 def _granting(desk: Desk, tools: tuple[str, ...], moment: Moment) -> SessionUpdated:
     changes = SessionChanges(grants=tools)
-    return SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
+    return SessionUpdated(session_id=desk.session.id, at=moment.now, by=moment.by, changes=changes)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from tenuto.core.run import MOST_TOKENS, Run
-from tenuto.core.value import Value
+from tenuto.core.value import PrincipalId, Value
 
 DAY_CHARACTERS = len("2030-01-01")
 
@@ -47,16 +47,23 @@ class DayUsage(Value):
         )
 
 
-def used_by(ended: Sequence[Run], revealed: Sequence[Run]) -> tuple[DayUsage, ...]:
+class Booking(Value):
+    """What is to be added to the usage of whoever prompted."""
+
+    by: PrincipalId
+    usage: DayUsage
+
+
+def used_by(ended: Sequence[Run], revealed: Sequence[Run]) -> tuple[Booking, ...]:
     """What a change adds to it: runs that end, and what was hidden moved to its model."""
     return (*_of(ended), *_moved(revealed))
 
 
-def _of(runs: Sequence[Run]) -> Iterator[DayUsage]:
+def _of(runs: Sequence[Run]) -> Iterator[Booking]:
     for run in runs:
         # One that never started asked nobody for anything.
         if run.finished_at is not None and run.started_at is not None:
-            yield DayUsage(
+            usage = DayUsage(
                 day=run.finished_at[:DAY_CHARACTERS],
                 model=run.model,
                 runs=1,
@@ -66,9 +73,11 @@ def _of(runs: Sequence[Run]) -> Iterator[DayUsage]:
                 exact=run.usage.exact,
                 cost_usd=run.usage.cost_usd,
             )
+            yield Booking(by=run.by, usage=usage)
 
 
-def _moved(revealed: Sequence[Run]) -> Iterator[DayUsage]:
-    for usage in _of(revealed):
-        yield -replace(usage, model=None, cost_usd=None)
-        yield usage
+def _moved(revealed: Sequence[Run]) -> Iterator[Booking]:
+    for booking in _of(revealed):
+        hidden = replace(booking.usage, model=None, cost_usd=None)
+        yield replace(booking, usage=-hidden)
+        yield booking

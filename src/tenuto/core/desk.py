@@ -8,10 +8,13 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import Generic, TypeVar
 
+from msgspec import UNSET
+
 from tenuto.core.approval import Approval
 from tenuto.core.error import Fenced
 from tenuto.core.event import Event
 from tenuto.core.message import Message, Role
+from tenuto.core.principal import By
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Fence, Session
 from tenuto.core.value import Instant, MessageId, NodeId, RunId, Value
@@ -82,7 +85,8 @@ Decide = Callable[[Desk], Change[T]]
 
 
 class Moment(Value):
-    """When and where a decision is made."""
+    """When and where a decision is made, and for whom."""
 
     now: Instant
     node: NodeId
+    by: By = UNSET

@@ -95,7 +95,7 @@ def update(desk: Desk, changes: SessionChanges, moment: Moment) -> Change[None]:
         raise InvalidInput(KEEPS_ITS_MODEL)
     if changes.title is not UNSET:
         changes = replace(changes, title_source=TitleSource.USER)
-    event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
+    event = SessionUpdated(session_id=desk.session.id, at=moment.now, by=moment.by, changes=changes)
     return Change(events=(event,) if changes.fields() else (), control=desk.control, result=None)
 
 
@@ -104,7 +104,7 @@ def name(desk: Desk, title: str, moment: Moment) -> Change[None]:
     if desk.session.title_source is not TitleSource.PROVISIONAL or desk.session.comparison:
         return Change(events=(), control=desk.control, result=None)
     changes = SessionChanges(title=title, title_source=TitleSource.AUTO)
-    event = SessionUpdated(session_id=desk.session.id, at=moment.now, changes=changes)
+    event = SessionUpdated(session_id=desk.session.id, at=moment.now, by=moment.by, changes=changes)
     return Change(events=(event,), control=desk.control, result=None)
 
 
@@ -116,7 +116,7 @@ def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) ->
     if edit.steer:
         run = replace(run, when_busy=WhenBusy.STEER)
     events: list[Event] = [
-        RunUpdated(session_id=run.session_id, run_id=run.id, at=moment.now, run=run)
+        RunUpdated(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run)
     ]
     control = desk.control
     if edit.position is not None:
@@ -124,7 +124,9 @@ def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) ->
         order.insert(min(edit.position, len(order)), run_id)
         control = replace(control, queue=tuple(order))
         told = SessionChanges(queue=control.queue)
-        events.append(SessionUpdated(session_id=run.session_id, at=moment.now, changes=told))
+        events.append(
+            SessionUpdated(session_id=run.session_id, at=moment.now, by=moment.by, changes=told)
+        )
     return Change(events=tuple(events), control=control, result=run)
 
 
@@ -139,18 +141,19 @@ def compacted(
         session_id=run.session_id,
         run_id=run.id,
         at=moment.now,
+        by=moment.by,
         through_message_id=through,
         summary=summary,
     )
     return Change(events=(event,), control=desk.control, result=None)
 
 
-def shut(desk: Desk) -> Change[int]:
+def shut(desk: Desk, moment: Moment) -> Change[int]:
     """Before a delete: stop the active run and fence its driver, so that what is open stays as it
     is until it is read; the epoch says whether it did."""
     if desk.active is None:
         return Change(events=(), control=desk.control, result=desk.control.epoch)
-    cancels = desk.control.cancels.cover(desk.active, Reason.DELETED)
+    cancels = desk.control.cancels.cover(desk.active, Reason.DELETED, by=moment.by)
     # Without an owner the rescuer ends the run, should the delete never come.
     control = replace(desk.control, epoch=desk.control.epoch + 1, owner=None, cancels=cancels)
     return Change(events=(), control=control, result=control.epoch)
@@ -176,7 +179,7 @@ def delete(
         ended = settle(replace(desk, control=control), fence, ending, open_message, moment)
         events, finished = ended.events + events, ended.finished + finished
         control = ended.control
-    last = SessionDeleted(session_id=desk.session.id, at=moment.now)
+    last = SessionDeleted(session_id=desk.session.id, at=moment.now, by=moment.by)
     return Change(
         events=(*events, last),
         control=replace(control, epoch=control.epoch + 1, owner=None),
@@ -188,7 +191,7 @@ def delete(
 def _rewind(desk: Desk, from_id: MessageId, moment: Moment) -> Change[tuple[MessageId, ...]]:
     ids = [message.id for message in desk.outline]
     removed = tuple(ids[ids.index(from_id) :])
-    event = SessionRewound(session_id=desk.session.id, at=moment.now, removed=removed)
+    event = SessionRewound(session_id=desk.session.id, at=moment.now, by=moment.by, removed=removed)
     return Change(events=(event,), control=desk.control, result=removed)
 
 

@@ -1,9 +1,11 @@
 """The events of a log: facts in the past, each stored before anyone can see it."""
 
 import msgspec
+from msgspec import UNSET
 
 from tenuto.core.approval import Approval
 from tenuto.core.message import Message, Part
+from tenuto.core.principal import By
 from tenuto.core.run import Run
 from tenuto.core.session import Session, SessionChanges
 from tenuto.core.value import Instant, MessageId, PartId, RunId, SessionId, Value
@@ -13,6 +15,7 @@ class EventBase(Value, tag_field="type"):
     session_id: SessionId
     run_id: RunId | None = None
     at: Instant
+    by: By = UNSET
 
 
 class RunAccepted(EventBase, tag="run.accepted"):

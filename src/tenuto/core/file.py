@@ -1,6 +1,7 @@
 """An uploaded file."""
 
-from tenuto.core.value import FileId, Instant, Value
+from tenuto.core.principal import OWNER
+from tenuto.core.value import FileId, Instant, PrincipalId, Value
 
 
 class FileInfo(Value):
@@ -8,4 +9,6 @@ class FileInfo(Value):
     name: str
     media_type: str
     size: int
+    by: PrincipalId = OWNER.id
+    """Who sent it."""
     created_at: Instant

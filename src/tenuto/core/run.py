@@ -7,8 +7,9 @@ import msgspec
 from msgspec.structs import replace
 
 from tenuto.core.error import Conflict
+from tenuto.core.principal import OWNER
 from tenuto.core.text import cut
-from tenuto.core.value import FileId, Instant, RunId, SessionId, Value
+from tenuto.core.value import FileId, Instant, PrincipalId, RunId, SessionId, Value
 
 
 class RunStatus(StrEnum):
@@ -167,6 +168,8 @@ class RunError(Value):
 class Run(Value):
     id: RunId
     session_id: SessionId
+    by: PrincipalId = OWNER.id
+    """Who prompted."""
     status: RunStatus
     reason: Reason | None = None
     error: RunError | None = None

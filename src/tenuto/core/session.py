@@ -7,12 +7,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from tenuto.core.cancel import CancelLedger
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Mode, RunError, Usage
 from tenuto.core.value import (
     ComparisonId,
     Instant,
     MessageId,
     NodeId,
+    PrincipalId,
     RunId,
     SessionId,
     Value,
@@ -39,6 +41,8 @@ class Workspace(Value):
     id: WorkspaceId
     name: str
     path: str
+    by: PrincipalId = OWNER.id
+    """Who made it."""
     created_at: Instant
 
 
@@ -59,6 +63,8 @@ class Session(Value):
 
     id: SessionId
     workspace_id: WorkspaceId
+    by: PrincipalId = OWNER.id
+    """Who made it."""
     title: str = ""
     title_source: TitleSource = TitleSource.PROVISIONAL
     model: str | None = None

@@ -19,6 +19,7 @@ def settle(
     """
     run = desk.held_by(fence)
     if reason := desk.control.cancels.reason_for(run):
+        moment = replace(moment, by=desk.control.cancels.by_whom(run))
         ending = Ending(status=RunStatus.CANCELLED, reason=reason, usage=ending.usage)
     events: list[Event] = []
     finished: tuple[Message, ...] = ()
@@ -32,6 +33,7 @@ def settle(
                 session_id=run.session_id,
                 run_id=run.id,
                 at=moment.now,
+                by=moment.by,
                 message_id=whole.id,
                 part=part,
             )
@@ -62,7 +64,11 @@ def _released(control: Control, run: Run) -> Control:
 def _withdraw_approvals(desk: Desk, run: Run, moment: Moment) -> list[Event]:
     return [
         ApprovalResolved(
-            session_id=run.session_id, run_id=run.id, at=moment.now, approval=approval.withdraw()
+            session_id=run.session_id,
+            run_id=run.id,
+            at=moment.now,
+            by=moment.by,
+            approval=approval.withdraw(),
         )
         for approval in desk.pending
         if approval.run_id == run.id

@@ -31,10 +31,11 @@ def start_next(desk: Desk, moment: Moment) -> Change[Started | None]:
     run = desk.queue[0]
     if reason := desk.control.cancels.reason_for(run):
         # Cancels end queued runs in their own transaction; this is the second lock on the door.
+        moment = replace(moment, by=desk.control.cancels.by_whom(run))
         return with_result(cancel_queued(desk, run, reason, moment), None)
     run = run.start(moment.now)
     events: list[Event] = [
-        RunStarted(session_id=run.session_id, run_id=run.id, at=moment.now, run=run)
+        RunStarted(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run)
     ]
     answer: Message | None = None
     if run.mode is not Mode.COMPACT:

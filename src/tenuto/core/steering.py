@@ -32,6 +32,7 @@ def take_steers(
             session_id=run.session_id,
             run_id=run.id,
             at=moment.now,
+            by=moment.by,
             message_id=open_message.id,
             finish_reason="steered",
         )

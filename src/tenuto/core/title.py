@@ -15,7 +15,7 @@ def first_title(desk: Desk, run: Run, moment: Moment) -> tuple[Event, ...]:
     if session.title or session.title_source is not TitleSource.PROVISIONAL or not title:
         return ()
     changes = SessionChanges(title=title, title_source=TitleSource.PROVISIONAL)
-    return (SessionUpdated(session_id=session.id, at=moment.now, changes=changes),)
+    return (SessionUpdated(session_id=session.id, at=moment.now, by=moment.by, changes=changes),)
 
 
 def provisional_title(given: Input) -> str:

@@ -14,7 +14,11 @@ T = TypeVar("T")
 
 def message_started(message: Message, run: Run, moment: Moment) -> Event:
     return MessageStarted(
-        session_id=run.session_id, run_id=message.run_id, at=moment.now, message=message
+        session_id=run.session_id,
+        run_id=message.run_id,
+        at=moment.now,
+        by=moment.by,
+        message=message,
     )
 
 
@@ -23,13 +27,16 @@ def message_finished(message: Message, run: Run, ending: Ending, moment: Moment)
         session_id=run.session_id,
         run_id=run.id,
         at=moment.now,
+        by=moment.by,
         message_id=message.id,
         finish_reason=ending.finish_reason,
     )
 
 
 def run_finished(run: Run, moment: Moment) -> Event:
-    return RunFinished(session_id=run.session_id, run_id=run.id, at=moment.now, run=run)
+    return RunFinished(
+        session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run
+    )
 
 
 def without(control: Control, run: Run) -> tuple[RunId, ...]:

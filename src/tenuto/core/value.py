@@ -14,6 +14,7 @@ ApprovalId = NewType("ApprovalId", str)
 FileId = NewType("FileId", str)
 ComparisonId = NewType("ComparisonId", str)
 NodeId = NewType("NodeId", str)
+PrincipalId = NewType("PrincipalId", str)
 StreamId = NewType("StreamId", str)
 """The id of whatever owns a log: a session's or a workspace's."""
 

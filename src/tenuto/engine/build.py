@@ -11,6 +11,7 @@ from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
 from tenuto.engine.endings import Endings
 from tenuto.engine.engine import Engine, Switchboard
+from tenuto.engine.files import FileKeeper
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
 from tenuto.engine.node import Node
@@ -64,6 +65,7 @@ def build_engine(
         sessions=sessions,
         workspaces=WorkspaceKeeper(store, sessions, comparisons, node),
         comparisons=comparisons,
+        files=FileKeeper(store, node),
         driver=driver,
         coordinator=coordinator,
         tailer=tailer,

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from tenuto.core import editing
 from tenuto.core.accepting import Prompt
 from tenuto.core.error import InvalidInput, ModelNotFound, NotFound
+from tenuto.core.principal import Principal
 from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, WhenBusy
 from tenuto.core.session import Session
 from tenuto.core.value import RunId, SessionId, Value
@@ -31,17 +32,18 @@ class Checking:
         self._models = models
         self._node = node
 
-    async def prompt(self, session_id: SessionId, draft: Draft) -> Prompt:
+    async def prompt(self, session_id: SessionId, draft: Draft, *, by: Principal) -> Prompt:
         """The prompt that this becomes. Raises what accepting it would raise now."""
-        prompt = await self.unsaid(session_id, draft)
-        return replace(prompt, input=await self.input(draft.input))
+        prompt = await self.unsaid(session_id, draft, by=by)
+        return replace(prompt, input=await self.input(draft.input, by=by))
 
-    async def unsaid(self, session_id: SessionId, draft: Draft) -> Prompt:
+    async def unsaid(self, session_id: SessionId, draft: Draft, *, by: Principal) -> Prompt:
         """The same without a look at its words: it may have none of its own."""
-        session = await self._store.session(session_id)
+        session = await self._store.seen_by(by).session(session_id)
         default = session.comparison.mode if session.comparison else Mode.AGENT
         return Prompt(
             run_id=RunId(self._node.ids.new("run")),
+            by=by.id,
             input=draft.input,
             model=(await self._model(session, draft.model)).id,
             mode=draft.mode or default,
@@ -49,7 +51,7 @@ class Checking:
             on_disconnect=draft.on_disconnect,
         )
 
-    async def input(self, given: Input) -> Input:
+    async def input(self, given: Input, *, by: Principal) -> Input:
         """The input with its files described by us; a prompt must say or show something."""
         if isinstance(given, str):
             _must_say_something(given)
@@ -63,7 +65,7 @@ class Checking:
                 checked.append(item)
                 continue
             try:
-                info = await self._store.file(item.file_id)
+                info = await self._store.seen_by(by).file(item.file_id)
             except NotFound:
                 raise InvalidInput(f"there is no file {item.file_id}") from None
             checked.append(

@@ -11,6 +11,7 @@ from tenuto.engine.comparisons import ComparisonKeeper
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
 from tenuto.engine.endings import Endings
+from tenuto.engine.files import FileKeeper
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
 from tenuto.engine.panes import Panes
@@ -53,6 +54,7 @@ class Engine:
     sessions: SessionKeeper
     workspaces: WorkspaceKeeper
     comparisons: ComparisonKeeper
+    files: FileKeeper
     driver: Driver
     coordinator: Coordinator
     tailer: Tailer

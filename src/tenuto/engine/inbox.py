@@ -14,6 +14,7 @@ from tenuto.core.error import (
     ShuttingDown,
 )
 from tenuto.core.message import Message, parts_input
+from tenuto.core.principal import Principal
 from tenuto.core.run import Input, Mode, OnDisconnect, Run
 from tenuto.core.value import MessageId, RunId, SessionId, Value
 from tenuto.engine.checking import Checking, Draft
@@ -51,11 +52,13 @@ class Inbox:
         """Take no new prompts: the server is stopping."""
         self._closed = True
 
-    async def accept(self, session_id: SessionId, draft: Draft, *, once: Once | None = None) -> Run:
+    async def accept(
+        self, session_id: SessionId, draft: Draft, *, by: Principal, once: Once | None = None
+    ) -> Run:
         """Check the prompt, store it, and only then answer."""
         self._must_be_open()
         try:
-            prompt = await self._checking.prompt(session_id, draft)
+            prompt = await self._checking.prompt(session_id, draft, by=by)
         except (InvalidInput, ModelNotFound):
             # It may be a repetition: what was accepted stays so, though its model has gone since.
             if known := await self._store.answered(once, Run):
@@ -64,17 +67,17 @@ class Inbox:
         self._coordinator.expect(session_id)
         run, _ = await self._store.commit(
             session_id,
-            lambda desk: accepting.accept(desk, prompt, self._node.moment()),
+            lambda desk: accepting.accept(desk, prompt, self._node.moment(by=by)),
             once=once,
             answer=Run,
         )
         log.info("run accepted", extra={"run_id": run.id, "session_id": session_id})
         return run
 
-    async def prepared(self, session_id: SessionId, draft: Draft) -> Prompt:
+    async def prepared(self, session_id: SessionId, draft: Draft, *, by: Principal) -> Prompt:
         """The prompt that this becomes, checked; nothing is stored."""
         self._must_be_open()
-        return await self._checking.prompt(session_id, draft)
+        return await self._checking.prompt(session_id, draft, by=by)
 
     async def last_again(
         self,
@@ -82,11 +85,12 @@ class Inbox:
         on_disconnect: OnDisconnect,
         *,
         model: str | None = None,
+        by: Principal,
     ) -> tuple[MessageId, Prompt]:
         """The last user message and the prompt that asks it again."""
         self._must_be_open()
         try:
-            message = await self._store.user_message(session_id, None)
+            message = await self._store.seen_by(by).user_message(session_id, None)
         except NotFound:
             raise NothingToUndo(f"session {session_id} has no message to ask again") from None
         draft = Draft(
@@ -95,7 +99,7 @@ class Inbox:
             mode=await self._mode_of(message),
             on_disconnect=on_disconnect,
         )
-        return message.id, await self._checking.prompt(session_id, draft)
+        return message.id, await self._checking.prompt(session_id, draft, by=by)
 
     async def retry(
         self,
@@ -103,16 +107,17 @@ class Inbox:
         *,
         model: str | None,
         on_disconnect: OnDisconnect = OnDisconnect.CONTINUE,
+        by: Principal,
         once: Once | None = None,
     ) -> Run:
         """Remove the last user message and all after it, and ask the same again."""
         self._must_be_open()
-        await self._store.session(session_id)
+        await self._store.seen_by(by).session(session_id)
         if known := await self._store.answered(once, Run):
             return known
         while True:
             try:
-                return await self._ask_last_again(session_id, model, on_disconnect, once)
+                return await self._ask_last_again(session_id, model, on_disconnect, by, once)
             except Outdated:
                 # Someone undid or asked something meanwhile; now another message is the last.
                 log.info("retrying a retry", extra={"session_id": session_id})
@@ -124,51 +129,58 @@ class Inbox:
         given: Input,
         *,
         model: str | None,
+        by: Principal,
         once: Once | None = None,
     ) -> Run:
         """Remove a user message and all after it, and ask something else in its place."""
         if known := await self._store.answered(once, Run):
             return known
-        message = await self._store.user_message(session_id, message_id)
+        message = await self._store.seen_by(by).user_message(session_id, message_id)
         draft = Draft(input=given, model=model, mode=await self._mode_of(message))
-        return await self._again(session_id, message_id, draft, once)
+        return await self._again(session_id, message_id, draft, by, once)
 
-    async def go_on(self, run_id: RunId, *, once: Once | None = None) -> Run:
+    async def go_on(self, run_id: RunId, *, by: Principal, once: Once | None = None) -> Run:
         """Go on from the kept partial of the session's last run."""
         self._must_be_open()
-        before = await self._store.run(run_id)
+        before = await self._store.seen_by(by).run(run_id)
         if known := await self._store.answered(once, Run):
             return known
         mode = Mode.AGENT if before.mode is Mode.COMPACT else before.mode
         pane = (await self._store.session(before.session_id)).comparison
         draft = Draft(input="", model=None if pane else before.model, mode=mode)
-        prompt = await self._checking.unsaid(before.session_id, draft)
+        prompt = await self._checking.unsaid(before.session_id, draft, by=by)
         run, _ = await self._store.commit(
             before.session_id,
-            lambda desk: editing.go_on(desk, run_id, prompt, self._node.moment()),
+            lambda desk: editing.go_on(desk, run_id, prompt, self._node.moment(by=by)),
             sight=Sight.HISTORY,
             once=once,
             answer=Run,
         )
         return run
 
-    async def compact(self, session_id: SessionId, *, once: Once | None = None) -> Run:
+    async def compact(
+        self, session_id: SessionId, *, by: Principal, once: Once | None = None
+    ) -> Run:
         """Accept a run that summarises the session for the model; wait for its ending."""
         self._must_be_open()
         if known := await self._store.answered(once, Run):
             return await self._endings.of(known.id, seconds=None)
-        prompt = await self._checking.unsaid(session_id, Draft(input="", mode=Mode.COMPACT))
+        draft = Draft(input="", mode=Mode.COMPACT)
+        prompt = await self._checking.unsaid(session_id, draft, by=by)
         run, _ = await self._store.commit(
             session_id,
-            lambda desk: editing.compact(desk, prompt, self._node.moment()),
+            lambda desk: editing.compact(desk, prompt, self._node.moment(by=by)),
             once=once,
             answer=Run,
         )
         return await self._endings.of(run.id, seconds=None)
 
-    async def undo(self, session_id: SessionId) -> Rewound:
+    async def undo(self, session_id: SessionId, *, by: Principal) -> Rewound:
+        await self._store.seen_by(by).session(session_id)
         removed, head = await self._store.commit(
-            session_id, lambda desk: editing.undo(desk, self._node.moment()), sight=Sight.HISTORY
+            session_id,
+            lambda desk: editing.undo(desk, self._node.moment(by=by)),
+            sight=Sight.HISTORY,
         )
         return Rewound(removed=removed, head=head)
 
@@ -177,12 +189,13 @@ class Inbox:
         session_id: SessionId,
         model: str | None,
         on_disconnect: OnDisconnect,
+        by: Principal,
         once: Once | None,
     ) -> Run:
-        message_id, prompt = await self.last_again(session_id, on_disconnect, model=model)
+        message_id, prompt = await self.last_again(session_id, on_disconnect, model=model, by=by)
         run, _ = await self._store.commit(
             session_id,
-            lambda desk: editing.ask_again(desk, message_id, prompt, self._node.moment()),
+            lambda desk: editing.ask_again(desk, message_id, prompt, self._node.moment(by=by)),
             sight=Sight.HISTORY,
             once=once,
             answer=Run,
@@ -190,13 +203,18 @@ class Inbox:
         return run
 
     async def _again(
-        self, session_id: SessionId, message_id: MessageId, draft: Draft, once: Once | None
+        self,
+        session_id: SessionId,
+        message_id: MessageId,
+        draft: Draft,
+        by: Principal,
+        once: Once | None,
     ) -> Run:
         self._must_be_open()
-        prompt = await self._checking.prompt(session_id, draft)
+        prompt = await self._checking.prompt(session_id, draft, by=by)
         run, _ = await self._store.commit(
             session_id,
-            lambda desk: editing.run_again(desk, message_id, prompt, self._node.moment()),
+            lambda desk: editing.run_again(desk, message_id, prompt, self._node.moment(by=by)),
             sight=Sight.HISTORY,
             once=once,
             answer=Run,

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
+from msgspec import UNSET
+
 from tenuto.core.desk import Moment
+from tenuto.core.principal import Principal
 from tenuto.core.value import NodeId
 from tenuto.ports.clock import Clock, Ids
 from tenuto.ports.points import NOWHERE, Points
@@ -17,6 +20,6 @@ class Node:
     ids: Ids
     points: Points = NOWHERE
 
-    def moment(self) -> Moment:
-        """Now, here."""
-        return Moment(now=self.clock.now(), node=self.id)
+    def moment(self, *, by: Principal | None = None) -> Moment:
+        """Now, here, for whoever asked; None: nobody did."""
+        return Moment(now=self.clock.now(), node=self.id, by=UNSET if by is None else by.id)

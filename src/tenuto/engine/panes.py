@@ -7,6 +7,7 @@ from tenuto.core.accepting import Prompt
 from tenuto.core.comparison import Comparison, ShownPane, Verdict
 from tenuto.core.desk import Change, Desk, Sight
 from tenuto.core.error import InvalidInput, ModelNotFound, Outdated
+from tenuto.core.principal import Principal
 from tenuto.core.run import Input, OnDisconnect, Run
 from tenuto.core.value import ComparisonId, MessageId, SessionId, Value
 from tenuto.engine.checking import Draft
@@ -38,15 +39,16 @@ class Panes:
         given: Input | None,
         *,
         on_disconnect: OnDisconnect,
+        by: Principal,
         once: Once | None = None,
     ) -> tuple[Run, ...]:
         """Accept it in every pane; without `given`, the last prompt of each again."""
         while True:
-            asked = [await self._asked(pane, given, on_disconnect) for pane in panes]
+            asked = [await self._asked(pane, given, on_disconnect, by) for pane in panes]
             try:
                 return await self._store.judge(
                     comparison_id,
-                    lambda comparison, desks: self._decide(comparison, desks, asked),  # noqa: B023
+                    lambda comparison, desks: self._decide(comparison, desks, asked, by),  # noqa: B023
                     sight=Sight.HISTORY,
                     once=once,
                     answer=tuple[Run, ...],
@@ -56,33 +58,37 @@ class Panes:
                 continue
 
     async def _asked(
-        self, pane: ShownPane, given: Input | None, on_disconnect: OnDisconnect
+        self, pane: ShownPane, given: Input | None, on_disconnect: OnDisconnect, by: Principal
     ) -> Asked:
         session_id, again = pane.session_id, None
         try:
             if given is not None:
                 draft = Draft(input=given, on_disconnect=on_disconnect)
-                prompt = await self._inbox.prepared(session_id, draft)
+                prompt = await self._inbox.prepared(session_id, draft, by=by)
             else:
-                again, prompt = await self._inbox.last_again(session_id, on_disconnect)
+                again, prompt = await self._inbox.last_again(session_id, on_disconnect, by=by)
         except ModelNotFound:
             raise ModelNotFound(f"the model of pane {pane.label} cannot be asked now") from None
         return Asked(session_id=session_id, prompt=prompt, again=again)
 
     def _decide(
-        self, comparison: Comparison, desks: Mapping[SessionId, Desk], asked: Sequence[Asked]
+        self,
+        comparison: Comparison,
+        desks: Mapping[SessionId, Desk],
+        asked: Sequence[Asked],
+        by: Principal,
     ) -> Verdict[tuple[Run, ...]]:
         changes: dict[SessionId, Change[Run]] = {}
         for one in asked:
             desk = desks.get(one.session_id)
             if desk is None or desk.session.comparison is None:
                 raise InvalidInput("panes: one of them is no longer a pane of this comparison")
-            changes[one.session_id] = self._change(desk, one)
+            changes[one.session_id] = self._change(desk, one, by)
         runs = tuple(change.result for change in changes.values())
         return Verdict(comparison=comparison, changes=dict(changes), result=runs)
 
-    def _change(self, desk: Desk, asked: Asked) -> Change[Run]:
-        moment = self._node.moment()
+    def _change(self, desk: Desk, asked: Asked, by: Principal) -> Change[Run]:
+        moment = self._node.moment(by=by)
         if asked.again is None:
             return accepting.accept(desk, asked.prompt, moment)
         return editing.ask_again(desk, asked.again, asked.prompt, moment)

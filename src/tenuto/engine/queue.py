@@ -3,9 +3,10 @@
 from msgspec.structs import replace
 
 from tenuto.core import cancelling, editing
-from tenuto.core.desk import Decide
+from tenuto.core.desk import Change, Decide, Desk
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import NotFound, SessionBusy
+from tenuto.core.principal import Principal
 from tenuto.core.run import Run
 from tenuto.core.value import RunId
 from tenuto.engine.checking import Checking
@@ -19,32 +20,34 @@ class Queue:
         self._checking = checking
         self._node = node
 
-    async def withdraw(self, run_id: RunId) -> None:
+    async def withdraw(self, run_id: RunId, *, by: Principal) -> None:
         """Take a queued prompt back."""
         await self._while_queued(
-            run_id, lambda desk: cancelling.withdraw(desk, run_id, self._node.moment())
+            run_id, lambda desk: cancelling.withdraw(desk, run_id, self._node.moment(by=by)), by
         )
 
-    async def change(self, run_id: RunId, edit: QueueEdit) -> Run:
-        await self._queued(run_id)
+    async def change(self, run_id: RunId, edit: QueueEdit, *, by: Principal) -> Run:
+        await self._queued(run_id, by)
         if edit.input is not None:
-            edit = replace(edit, input=await self._checking.input(edit.input))
-        return await self._while_queued(
-            run_id, lambda desk: editing.change_queued(desk, run_id, edit, self._node.moment())
-        )
+            edit = replace(edit, input=await self._checking.input(edit.input, by=by))
 
-    async def _while_queued(self, run_id: RunId, decide: Decide[Run]) -> Run:
-        run = await self._queued(run_id)
+        def decide(desk: Desk) -> Change[Run]:
+            return editing.change_queued(desk, run_id, edit, self._node.moment(by=by))
+
+        return await self._while_queued(run_id, decide, by)
+
+    async def _while_queued(self, run_id: RunId, decide: Decide[Run], by: Principal) -> Run:
+        run = await self._queued(run_id, by)
         try:
             changed, _ = await self._store.commit(run.session_id, decide)
         except NotFound:
             # It has ended since we looked, and says so itself; or its session is gone.
-            await self._queued(run_id)
+            await self._queued(run_id, by)
             raise
         return changed
 
-    async def _queued(self, run_id: RunId) -> Run:
-        run = await self._store.run(run_id)
+    async def _queued(self, run_id: RunId, by: Principal) -> Run:
+        run = await self._store.seen_by(by).run(run_id)
         if run.ended:
             raise SessionBusy(f"run {run_id} has already ended {run.status}")
         return run

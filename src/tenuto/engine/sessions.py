@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from typing import TypedDict
 
 import anyio
 from msgspec.structs import replace
@@ -11,9 +12,10 @@ from tenuto.core.desk import Change, Desk
 from tenuto.core.error import Conflict, Fenced, NotFound, SessionBusy
 from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted
 from tenuto.core.message import Message
+from tenuto.core.principal import Principal
 from tenuto.core.run import Usage
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, TitleSource
-from tenuto.core.value import MessageId, SessionId, Value, WorkspaceId
+from tenuto.core.value import Instant, MessageId, PrincipalId, SessionId, Value, WorkspaceId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.node import Node
 from tenuto.ports.model import Models
@@ -32,6 +34,14 @@ class NewSession(Value):
     system: str | None = None
 
 
+class _Told(TypedDict):
+    """What the events of a copy have in common."""
+
+    session_id: SessionId
+    at: Instant
+    by: PrincipalId
+
+
 class SessionKeeper:
     def __init__(
         self,
@@ -45,16 +55,17 @@ class SessionKeeper:
         self._coordinator = coordinator
         self._node = node
 
-    async def create(self, new: NewSession, *, once: Once | None = None) -> Session:
+    async def create(self, new: NewSession, *, by: Principal, once: Once | None = None) -> Session:
         if known := await self._store.answered(once, Session):
             return known
-        await self._store.workspace(new.workspace)
+        await self._store.seen_by(by).workspace(new.workspace)
         if new.model is not None:
             await self._models.find(new.model)
         now = self._node.clock.now()
         session = Session(
             id=SessionId(self._node.ids.new("ses")),
             workspace_id=new.workspace,
+            by=by.id,
             title=new.title,
             title_source=TitleSource.USER if new.title else TitleSource.PROVISIONAL,
             model=new.model,
@@ -65,12 +76,17 @@ class SessionKeeper:
         return await self._store.create_session(session, once=once)
 
     async def fork(
-        self, session_id: SessionId, message_id: MessageId | None, *, once: Once | None = None
+        self,
+        session_id: SessionId,
+        message_id: MessageId | None,
+        *,
+        by: Principal,
+        once: Once | None = None,
     ) -> Session:
         """A new session that begins with this one's messages, up to `message_id`."""
         if known := await self._store.answered(once, Session):
             return known
-        source = await self._store.snapshot(session_id)
+        source = await self._store.seen_by(by).snapshot(session_id)
         if source.session.active_run is not None or source.session.queued:
             raise SessionBusy(f"session {session_id} is working")
         pane = source.session.comparison
@@ -81,6 +97,7 @@ class SessionKeeper:
         fork = replace(
             source.session,
             id=SessionId(self._node.ids.new("ses")),
+            by=by.id,
             title=f"{source.session.title} (fork)".strip(),
             title_source=TitleSource.AUTO if source.session.title else TitleSource.PROVISIONAL,
             pinned=False,
@@ -94,25 +111,32 @@ class SessionKeeper:
             comparison=None,
         )
         copies = tuple(self._copy(message, fork.id) for message in messages)
-        events = [event for copy in copies for event in self._said(copy)]
+        events = [event for copy in copies for event in _said(copy, now, by)]
         return await self._store.create_session(fork, events, copies, once=once)
 
-    async def update(self, session_id: SessionId, changes: SessionChanges) -> Session:
+    async def update(
+        self, session_id: SessionId, changes: SessionChanges, *, by: Principal
+    ) -> Session:
+        sees = self._store.seen_by(by)
+        await sees.session(session_id)
         if isinstance(changes.model, str):
             await self._models.find(changes.model)
-        moment = self._node.moment()
+        moment = self._node.moment(by=by)
         await self._store.commit(session_id, lambda desk: editing.update(desk, changes, moment))
-        return await self._store.session(session_id)
+        return await sees.session(session_id)
 
-    async def delete(self, session_id: SessionId) -> None:
+    async def delete(self, session_id: SessionId, *, by: Principal) -> None:
         """End everything, fence every writer, remove the session; wait until nothing of it runs."""
-        await self.delete_if(session_id, check=lambda desk: None)
+        await self._store.seen_by(by).session(session_id)
+        await self.delete_if(session_id, check=lambda desk: None, by=by)
 
-    async def delete_if(self, session_id: SessionId, *, check: Callable[[Desk], None]) -> None:
+    async def delete_if(
+        self, session_id: SessionId, *, check: Callable[[Desk], None], by: Principal
+    ) -> None:
         """Delete it, unless `check` raises at what it sees of it then."""
         while True:
             try:
-                await self._remove_once(session_id, check)
+                await self._remove_once(session_id, check, by)
                 break
             except Fenced:
                 # The next run has begun since we stopped the last one.
@@ -121,16 +145,18 @@ class SessionKeeper:
         with anyio.move_on_after(UNWIND_SECONDS):
             await self._coordinator.until_gone(session_id)
 
-    async def _remove_once(self, session_id: SessionId, check: Callable[[Desk], None]) -> None:
+    async def _remove_once(
+        self, session_id: SessionId, check: Callable[[Desk], None], by: Principal
+    ) -> None:
         def shut(desk: Desk) -> Change[int]:
             check(desk)
-            return editing.shut(desk)
+            return editing.shut(desk, self._node.moment(by=by))
 
         used = self._coordinator.usage(session_id)
         # First nobody may write, then we look at what is open: it must end as the log has it.
         epoch, _ = await self._store.commit(session_id, shut)
         message = await self._store.open_message(session_id)
-        moment = self._node.moment()
+        moment = self._node.moment(by=by)
 
         def decide(desk: Desk) -> Change[None]:
             check(desk)
@@ -145,25 +171,19 @@ class SessionKeeper:
             message, id=MessageId(self._node.ids.new("msg")), session_id=session_id, run_id=None
         )
 
-    def _said(self, message: Message) -> list[Event]:
-        """The events whose fold is this message."""
-        now, session_id = self._node.clock.now(), message.session_id
-        if message.role == "user":
-            return [MessageStarted(session_id=session_id, at=now, message=message)]
-        empty = replace(message, parts=(), finish_reason=None)
-        return [
-            MessageStarted(session_id=session_id, at=now, message=empty),
-            *(
-                PartStarted(session_id=session_id, at=now, message_id=message.id, part=part)
-                for part in message.parts
-            ),
-            MessageFinished(
-                session_id=session_id,
-                at=now,
-                message_id=message.id,
-                finish_reason=message.finish_reason or "end_turn",
-            ),
-        ]
+
+def _said(message: Message, now: Instant, by: Principal) -> list[Event]:
+    """The events whose fold is this message."""
+    told: _Told = {"session_id": message.session_id, "at": now, "by": by.id}
+    if message.role == "user":
+        return [MessageStarted(**told, message=message)]
+    empty = replace(message, parts=(), finish_reason=None)
+    reason = message.finish_reason or "end_turn"
+    return [
+        MessageStarted(**told, message=empty),
+        *(PartStarted(**told, message_id=message.id, part=part) for part in message.parts),
+        MessageFinished(**told, message_id=message.id, finish_reason=reason),
+    ]
 
 
 def _up_to(messages: tuple[Message, ...], message_id: MessageId | None) -> tuple[Message, ...]:

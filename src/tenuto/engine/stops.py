@@ -1,6 +1,7 @@
 """Stops: a cancel is a mark in the store; what runs here stops at once, stored or not."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, cast
@@ -9,7 +10,9 @@ import anyio
 
 from tenuto.core import cancelling
 from tenuto.core.cancelling import Covered
+from tenuto.core.desk import Change, Desk
 from tenuto.core.error import StorageTrouble
+from tenuto.core.principal import Principal
 from tenuto.core.run import Reason, Run
 from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.coordinator import Coordinator
@@ -48,29 +51,34 @@ class Stops:
         """Marks that the store would not take yet, by the session or run that they cover."""
 
     async def cancel_session(
-        self, session_id: SessionId, reason: Reason = Reason.USER
+        self, session_id: SessionId, reason: Reason = Reason.USER, *, by: Principal
     ) -> CancelReceipt:
         """Cover everything accepted so far; answer when it has ended."""
+        # Where nothing can be read, the safe side is to stop.
+        with contextlib.suppress(StorageTrouble):
+            await self._store.seen_by(by).session(session_id)
         # Before the mark is stored, but not before it is on its way: no ending comes before it.
         self._coordinator.stop_now(session_id, reason)
         try:
-            cancelled, head = await self._cover_session(session_id, reason, up_to=None)
+            cancelled, head = await self._cover_session(session_id, reason, by, up_to=None)
         except StorageTrouble as trouble:
             log.warning("a cancel cannot be stored yet: %s", trouble)
-            return await self._cancel_session_unstored(session_id, reason)
+            return await self._cancel_session_unstored(session_id, reason, by)
         return await self._receipt(session_id, cancelled, head)
 
-    async def cancel_run(self, run_id: RunId, reason: Reason = Reason.USER) -> Run:
+    async def cancel_run(
+        self, run_id: RunId, reason: Reason = Reason.USER, *, by: Principal
+    ) -> Run:
         """Cover one run; answer with it as it ended."""
-        run = await self._store.run(run_id)
+        run = await self._store.seen_by(by).run(run_id)
         if run.ended:
             return run
 
+        def decide(desk: Desk) -> Change[Covered]:
+            return cancelling.cancel_run(desk, run_id, reason, self._node.moment(by=by))
+
         async def cover() -> None:
-            await self._store.commit(
-                run.session_id,
-                lambda desk: cancelling.cancel_run(desk, run_id, reason, self._node.moment()),
-            )
+            await self._store.commit(run.session_id, decide)
 
         self._coordinator.stop_now(run.session_id, reason, run_id=run_id)
         try:
@@ -88,12 +96,12 @@ class Stops:
         await asyncio.gather(*pending, return_exceptions=True)
 
     async def _cover_session(
-        self, session_id: SessionId, reason: Reason, *, up_to: int | None
+        self, session_id: SessionId, reason: Reason, by: Principal, *, up_to: int | None
     ) -> tuple[Covered, int]:
-        return await self._store.commit(
-            session_id,
-            lambda desk: cancelling.cancel_session(desk, reason, self._node.moment(), up_to=up_to),
-        )
+        def decide(desk: Desk) -> Change[Covered]:
+            return cancelling.cancel_session(desk, reason, self._node.moment(by=by), up_to=up_to)
+
+        return await self._store.commit(session_id, decide)
 
     async def _receipt(self, session_id: SessionId, cancelled: Covered, head: int) -> CancelReceipt:
         settled = True
@@ -103,7 +111,7 @@ class Stops:
         return CancelReceipt(cancelled=cancelled.runs, head=head, settled=settled)
 
     async def _cancel_session_unstored(
-        self, session_id: SessionId, reason: Reason
+        self, session_id: SessionId, reason: Reason, by: Principal
     ) -> CancelReceipt:
         """The work has stopped; the mark follows as soon as the store takes it."""
         session = await self._store.session(session_id)
@@ -111,7 +119,7 @@ class Stops:
         # What is accepted once there is room again came after this cancel.
         up_to = control.accept_count
         stored = await self._stored(
-            session_id, lambda: self._cover_session(session_id, reason, up_to=up_to)
+            session_id, lambda: self._cover_session(session_id, reason, by, up_to=up_to)
         )
         if stored is not None:
             return await self._receipt(session_id, *stored)

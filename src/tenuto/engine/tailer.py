@@ -13,7 +13,7 @@ from tenuto.core.error import NotFound
 from tenuto.core.event import Stored
 from tenuto.core.value import RunId, StreamId, Value
 from tenuto.engine.bell import Bell
-from tenuto.ports.store import Log
+from tenuto.ports.view import Logs
 
 PAGE = 500
 RECENT_FRAMES = 1_000
@@ -104,7 +104,7 @@ class Recent:
 
 
 class Tailer:
-    def __init__(self, log: Log, bell: Bell, encode: Encode) -> None:
+    def __init__(self, log: Logs, bell: Bell, encode: Encode) -> None:
         self._log = log
         self._bell = bell
         self._encode = encode

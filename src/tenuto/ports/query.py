@@ -6,7 +6,7 @@ from tenuto.core.event import Stored
 from tenuto.core.message import Message
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Session, Workspace
-from tenuto.core.value import Instant, MessageId, RunId, SessionId, Value, WorkspaceId
+from tenuto.core.value import Instant, MessageId, PrincipalId, RunId, SessionId, Value, WorkspaceId
 
 
 class Page(Value):
@@ -21,6 +21,8 @@ class Page(Value):
 class Once(Value):
     """A client's word that it may send the same request again (Idempotency-Key)."""
 
+    by: PrincipalId
+    """Whose key it is: another's may be the same."""
     key: str
     """Unique for the client's intent: the caller puts the path into it."""
     digest: str

@@ -8,44 +8,16 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from tenuto.core.approval import Approval
 from tenuto.core.comparison import Comparison, Verdict
-from tenuto.core.day_usage import DayUsage
 from tenuto.core.desk import Decide, Desk, Sight
 from tenuto.core.event import Event, Stored
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
-from tenuto.core.run import Run
+from tenuto.core.principal import Principal
 from tenuto.core.session import Control, Fence, Session, Workspace
-from tenuto.core.value import (
-    ApprovalId,
-    ComparisonId,
-    FileId,
-    Instant,
-    MessageId,
-    NodeId,
-    RunId,
-    SessionId,
-    StreamId,
-    WorkspaceId,
-)
-from tenuto.ports.query import (
-    Background,
-    Compared,
-    ComparedPage,
-    ComparisonQuery,
-    MessagePage,
-    Once,
-    Orphan,
-    Page,
-    PlacedRun,
-    RunPage,
-    RunQuery,
-    SessionPage,
-    SessionQuery,
-    SessionSnapshot,
-    WorkspaceOverview,
-)
+from tenuto.core.value import ComparisonId, Instant, NodeId, SessionId, StreamId, WorkspaceId
+from tenuto.ports.query import Background, Once, Orphan
+from tenuto.ports.view import View
 
 T = TypeVar("T")
 
@@ -74,13 +46,6 @@ class Log(Protocol):
         A future, not a coroutine: this is done for every token, and a task each would cost more.
         """
 
-    async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
-        """Stored events with a seq above `after`, oldest first. NotFound if there is no such log.
-
-        At most `limit`, and fewer when they are large; none only if there is none.
-        A deleted session's log can be read to its `session.deleted` until it is purged.
-        """
-
 
 class Desks(Protocol):
     async def commit(
@@ -99,9 +64,6 @@ class Desks(Protocol):
         key raises IdempotencyMismatch. NotFound if the session does not exist.
         """
 
-    async def answered(self, once: Once | None, answer: type[T]) -> T | None:
-        """The first result of this request, if it was stored before; None if it is new."""
-
     async def create_session(
         self,
         session: Session,
@@ -113,29 +75,10 @@ class Desks(Protocol):
         """Store a new session with the beginning of its log (a fork has one)."""
 
 
-class Sessions(Protocol):
-    """What is told of one session, or of many."""
-
-    async def session(self, session_id: SessionId) -> Session: ...
+class Insides(Protocol):
+    """What only the engine sees of a session."""
 
     async def control(self, session_id: SessionId) -> Control: ...
-
-    async def sessions(self, query: SessionQuery) -> SessionPage:
-        """Pinned or not, newest activity first; no panes of comparisons. `words` are looked for
-        in titles and messages."""
-
-    async def snapshot(
-        self, session_id: SessionId, *, most_messages: int | None = None
-    ) -> SessionSnapshot:
-        """The session and its transcript, at one point; if bounded, only its newest messages."""
-
-    async def messages(
-        self, session_id: SessionId, *, limit: int, before: MessageId | None
-    ) -> MessagePage:
-        """The last `limit` messages of all, or of those before `before`, at one point of the log.
-
-        Costs what it gives, however long the session is. NotFound for an unknown `before`.
-        """
 
     async def open_message(self, session_id: SessionId) -> Message | None:
         """The unfinished answer of the active run, as the log has it now."""
@@ -143,32 +86,9 @@ class Sessions(Protocol):
     async def background(self, session_id: SessionId) -> Background:
         """Everything since the last compaction, the open message included."""
 
-    async def user_message(self, session_id: SessionId, message_id: MessageId | None) -> Message:
-        """This user message, or the last one. NotFound if there is none."""
 
-
-class Runs(Protocol):
-    """Runs and the questions that they ask."""
-
-    async def run(self, run_id: RunId) -> Run: ...
-
-    async def placed_run(self, run_id: RunId) -> PlacedRun: ...
-
-    async def runs(self, query: RunQuery) -> RunPage:
-        """Newest first."""
-
-    async def approval(self, approval_id: ApprovalId) -> Approval: ...
-
-    async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
-        """All of a session's approvals, oldest first."""
-
-
-class Workspaces(Protocol):
-    """Workspaces, and what their viewers begin with."""
-
-    async def workspaces(self) -> Sequence[Workspace]: ...
-
-    async def workspace(self, workspace_id: WorkspaceId) -> Workspace: ...
+class Places(Protocol):
+    """Workspaces, and the files that prompts carry."""
 
     async def put_workspace(self, workspace: Workspace, *, once: Once | None = None) -> Workspace:
         """Store a new workspace or a changed one."""
@@ -177,34 +97,13 @@ class Workspaces(Protocol):
         """Remove an empty workspace and its log. SessionBusy if it still has sessions or
         comparisons."""
 
-    async def workspace_snapshot(
-        self, workspace_id: WorkspaceId, *, most_sessions: int, most_runs: int
-    ) -> WorkspaceOverview:
-        """What a viewer of the workspace's log begins with, at one point."""
-
-
-class Files(Protocol):
-    """What prompts carry."""
-
     async def put_file(
         self, info: FileInfo, content: bytes, *, once: Once | None = None
     ) -> FileInfo:
         """Store a file; it goes with the last session that speaks of it."""
 
-    async def file(self, file_id: FileId) -> FileInfo: ...
 
-    async def file_content(self, file_id: FileId) -> bytes: ...
-
-
-class UsageBook(Protocol):
-    async def usage(
-        self, *, since: str, workspace_id: WorkspaceId | None = None
-    ) -> Sequence[DayUsage]:
-        """What the runs that ended since that day used, by day and model; also of sessions that
-        are gone. Costs what it gives, however many runs there were."""
-
-
-class Comparisons(Protocol):
+class Judging(Protocol):
     """The one place where a change is of several sessions: those of one comparison, in one
     workspace. A vote shows all models or none."""
 
@@ -212,14 +111,6 @@ class Comparisons(Protocol):
         self, comparison: Comparison, *, once: Once | None = None
     ) -> Comparison:
         """Store a new comparison with a new session for each pane, all or nothing."""
-
-    async def comparison(self, comparison_id: ComparisonId) -> Compared: ...
-
-    async def comparisons(self, query: ComparisonQuery) -> ComparedPage:
-        """Newest first."""
-
-    async def voted(self) -> Sequence[Comparison]:
-        """All that were voted on, oldest first."""
 
     async def judge(
         self,
@@ -271,7 +162,8 @@ class Upkeep(Protocol):
         went away."""
 
 
-class Store(
-    Log, Desks, Sessions, Runs, Workspaces, Files, Comparisons, UsageBook, Upkeep, Protocol
-):
+class Store(View, Log, Desks, Insides, Places, Judging, Upkeep, Protocol):
     """All of it. One object per technology, one conformance suite for all."""
+
+    def seen_by(self, who: Principal) -> View:
+        """What this principal may read of it: the owner, everything."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from tenuto.core.approval import Approval
-from tenuto.core.day_usage import DayUsage, used_by
+from tenuto.core.day_usage import Booking, used_by
 from tenuto.core.event import (
     IN_WORKSPACE,
     ApprovalRequested,
@@ -29,6 +29,7 @@ from tenuto.core.event import (
     store_as,
 )
 from tenuto.core.message import FilePart, Message
+from tenuto.core.principal import By
 from tenuto.core.projection import session_after
 from tenuto.core.run import Run, files_of
 from tenuto.core.session import Control, Session
@@ -80,7 +81,7 @@ class Plan(Value):
     """That the session speaks of from now on."""
     claimed: tuple[FileId, ...]
     """Those that a prompt brings: it is not taken if one of them went away since it was checked."""
-    used: tuple[DayUsage, ...]
+    used: tuple[Booking, ...]
     """For the usage of its workspace."""
     deleted_at: Instant | None
     """When the session was deleted; None while it lives."""
@@ -201,7 +202,7 @@ def _shared(
         # A pane is its comparison's affair: whoever watches the workspace sees none.
         return ()
     if before.comparison is not None:
-        return (_created(after, events[-1].at),)
+        return (_created(after, events[-1].at, events[-1].by),)
     shared = tuple(event for event in events if isinstance(event, IN_WORKSPACE))
     if deleted is None:
         return shared
@@ -220,8 +221,8 @@ def created(plan: Plan) -> Plan:
     session = plan.session
     if session.comparison is not None:
         return plan
-    return replace(plan, shared=(_created(session, session.created_at), *plan.shared))
+    return replace(plan, shared=(_created(session, session.created_at, session.by), *plan.shared))
 
 
-def _created(session: Session, at: Instant) -> Event:
-    return SessionCreated(session_id=session.id, at=at, session=session)
+def _created(session: Session, at: Instant, by: By) -> Event:
+    return SessionCreated(session_id=session.id, at=at, by=by, session=session)

@@ -140,12 +140,12 @@ def build(
     metrics.gauge("viewers", "Open event streams.", engine.tailer.viewers)
     services = Services(
         engine=engine,
-        store=store,
+        seen_by=store.seen_by,
+        check_storage=store.check,
         models=models,
         settings=keepers.settings,
         providers=keepers.providers,
         clock=clock,
-        ids=ids,
         started_at=clock.now(),
         limits=translate.body_limits(settings),
         metrics=metrics,

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from tenuto.api.page import PATHS, BuiltPage, is_page, own_path
+from tenuto.core.principal import OWNER
 from tests.support.server import TenutoServer
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +44,7 @@ def client(folder: Path, *, known: bool = True) -> TestClient:
     router = Router(BuiltPage(folder).routes())
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        scope["state"] = {"known": known}
+        scope["state"] = {"who": OWNER if known else None}
         await router(scope, receive, send)
 
     return TestClient(app, follow_redirects=False)

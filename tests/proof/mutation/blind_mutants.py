@@ -65,6 +65,6 @@ MUTANTS = (
         "a removed comparison takes a kept session",
         "A pane that is kept while its comparison is removed goes with it.",
         "api/comparisons",
-        Edit("engine/comparisons.py", "check=_must_be_pane)", "check=lambda desk: None)"),
+        Edit("engine/comparisons.py", "check=_must_be_pane, by", "check=lambda desk: None, by"),
     ),
 )

@@ -19,8 +19,8 @@ MUTANTS = (
         "core conformance api/cancel",
         Edit(
             "core/cancelling.py",
-            "cover_all(mark, active, reason)",
-            "cover_all(mark + 1, active, reason)",
+            "cover_all(mark, active, reason, by",
+            "cover_all(mark + 1, active, reason, by",
         ),
     ),
     mutant(

@@ -160,19 +160,19 @@ MUTANTS = (
         "apart",
         Edit(
             "engine/inbox.py",
-            "            lambda desk: editing.ask_again(desk, message_id, prompt, self._node.moment()),",
-            "            lambda desk: accepting.accept(desk, prompt, self._node.moment()),",
+            "            lambda desk: editing.ask_again(desk, message_id, prompt, self._node.moment(by=by)),",
+            "            lambda desk: accepting.accept(desk, prompt, self._node.moment(by=by)),",
         ),
         Edit(
             "engine/inbox.py",
-            "model=model)\n"
+            "model=model, by=by)\n"
             "        run, _ = await self._store.commit(\n            session_id,\n"
-            "            lambda desk: accepting.accept(desk, prompt, self._node.moment()),\n"
+            "            lambda desk: accepting.accept(desk, prompt, self._node.moment(by=by)),\n"
             "            sight=Sight.HISTORY,",
-            "model=model)\n"
-            "        await self.undo(session_id)\n"
+            "model=model, by=by)\n"
+            "        await self.undo(session_id, by=by)\n"
             "        run, _ = await self._store.commit(\n            session_id,\n"
-            "            lambda desk: accepting.accept(desk, prompt, self._node.moment()),\n"
+            "            lambda desk: accepting.accept(desk, prompt, self._node.moment(by=by)),\n"
             "            sight=Sight.HISTORY,",
         ),
     ),
@@ -261,7 +261,7 @@ MUTANTS = (
         "found",
         Edit(
             "engine/queue.py",
-            "            await self._queued(run_id)\n            raise\n",
+            "            await self._queued(run_id, by)\n            raise\n",
             "            raise\n",
         ),
     ),

@@ -6,6 +6,7 @@ from tests.proof.mutation import (
     core_mutants,
     edge_mutants,
     engine_mutants,
+    principal_mutants,
 )
 from tests.proof.mutation.mutant import Mutant
 
@@ -15,4 +16,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *edge_mutants.MUTANTS,
     *blind_mutants.MUTANTS,
     *border_mutants.MUTANTS,
+    *principal_mutants.MUTANTS,
 )

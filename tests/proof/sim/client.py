@@ -17,6 +17,7 @@ from tenuto.core.error import (
     StorageTrouble,
     TenutoError,
 )
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.session import SessionChanges
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
@@ -76,7 +77,9 @@ class SimClient:
             "cancel": self.cancel,
             "cancel_run": self.cancel_run,
             "undo": self.undo,
-            "retry": lambda: self.again(lambda n, o: n.inbox.retry(self.id, model=None, once=o)),
+            "retry": lambda: self.again(
+                lambda n, o: n.inbox.retry(self.id, model=None, by=OWNER, once=o)
+            ),
             "edit": self.edit,
             "continue": self.go_on,
             "compact": self.compact,
@@ -129,7 +132,7 @@ class SimClient:
                 await attach(self.world, await self.node(), self.id, draft, dice)
                 return
             try:
-                await self.again(lambda n, o: n.inbox.accept(self.id, draft, once=o))
+                await self.again(lambda n, o: n.inbox.accept(self.id, draft, by=OWNER, once=o))
             except TenutoError:
                 if not self._in_doubt:
                     self.world.refused.append(text)
@@ -140,7 +143,7 @@ class SimClient:
         once = None
         if self.dice.random() < 0.5:
             key = self.world.word()
-            once = Once(key=key, digest=key, at=self.world.clock.now())
+            once = Once(by=OWNER.id, key=key, digest=key, at=self.world.clock.now())
         answers: list[Run] = []
         for _ in range(4):
             node = await self.node()
@@ -168,7 +171,7 @@ class SimClient:
         unfinished = [RunId(r) for r in self.session.runs if r not in ended]
         began = self.world.loop.now
         with self.asking("cancel", self.id):
-            receipt = await node.call(lambda: node.engine.stops.cancel_session(self.id))
+            receipt = await node.call(lambda: node.engine.stops.cancel_session(self.id, by=OWNER))
         self._check_receipt(receipt, unfinished, began)
 
     def _check_receipt(self, receipt: CancelReceipt, unfinished: list[RunId], began: float) -> None:
@@ -208,7 +211,7 @@ class SimClient:
         node = await self.node()
         began = self.world.loop.now
         with self.asking("cancel_run", run_id):
-            run = await node.call(lambda: node.engine.stops.cancel_run(RunId(run_id)))
+            run = await node.call(lambda: node.engine.stops.cancel_run(RunId(run_id), by=OWNER))
         known = self.session.runs[run_id]
         if not run.ended:
             waited = self.world.loop.now - began
@@ -222,7 +225,7 @@ class SimClient:
 
     async def undo(self) -> None:
         node = await self.node()
-        undone = await node.call(lambda: node.engine.inbox.undo(self.id))
+        undone = await node.call(lambda: node.engine.inbox.undo(self.id, by=OWNER))
         left = [m for m in undone.removed if m in self.session.transcript.messages]
         must(undone.removed and not left, "what is undone is gone", undone)
 
@@ -233,48 +236,50 @@ class SimClient:
             return
         text = "p" + self.world.word().strip()
         await self.again(
-            lambda n, o: n.inbox.edit(self.id, MessageId(message_id), text, model=None, once=o)
+            lambda n, o: n.inbox.edit(
+                self.id, MessageId(message_id), text, model=None, by=OWNER, once=o
+            )
         )
 
     async def go_on(self) -> None:
         runs = list(self.session.runs)
         run_id = self._pick([*runs, *runs[-1:] * 4])
         if run_id is not None:
-            await self.again(lambda n, o: n.inbox.go_on(RunId(run_id), once=o))
+            await self.again(lambda n, o: n.inbox.go_on(RunId(run_id), by=OWNER, once=o))
 
     async def compact(self) -> None:
         node = await self.node()
-        run = await node.call(lambda: node.engine.inbox.compact(self.id))
+        run = await node.call(lambda: node.engine.inbox.compact(self.id, by=OWNER))
         must(run.ended, "compacting answers when it is done", run)
 
     async def fork(self) -> None:
         node = await self.node()
-        session = await node.call(lambda: node.engine.sessions.fork(self.id, None))
+        session = await node.call(lambda: node.engine.sessions.fork(self.id, None, by=OWNER))
         await self._signed(node, session.id)
 
     async def create(self) -> None:
         node = await self.node()
-        session = await node.call(lambda: node.engine.sessions.create(NewSession()))
+        session = await node.call(lambda: node.engine.sessions.create(NewSession(), by=OWNER))
         await self._signed(node, session.id)
 
     async def _signed(self, node: Node, session_id: SessionId) -> None:
         """A session that names itself in its system text, so that requests tell whose they are."""
         changes = SessionChanges(system=session_id)
-        await node.call(lambda: node.engine.sessions.update(session_id, changes))
+        await node.call(lambda: node.engine.sessions.update(session_id, changes, by=OWNER))
         self.world.sessions.append(session_id)
 
     async def rename(self) -> None:
         node = await self.node()
         title = self.world.word().strip()
         session = await node.call(
-            lambda: node.engine.sessions.update(self.id, SessionChanges(title=title))
+            lambda: node.engine.sessions.update(self.id, SessionChanges(title=title), by=OWNER)
         )
         must(session.title_source == "user", "a name is the user's", session)
 
     async def delete(self) -> None:
         node = await self.node()
         with self.asking("delete", self.id):
-            await node.call(lambda: node.engine.sessions.delete(self.id))
+            await node.call(lambda: node.engine.sessions.delete(self.id, by=OWNER))
         must(self.session.deleted, "deleted is deleted", self.id)
 
     async def withdraw(self) -> None:
@@ -283,7 +288,7 @@ class SimClient:
             return
         node = await self.node()
         with self.asking("withdraw", run_id):
-            await node.call(lambda: node.engine.queue.withdraw(RunId(run_id)))
+            await node.call(lambda: node.engine.queue.withdraw(RunId(run_id), by=OWNER))
         run = self.session.runs[run_id]
         must(run["reason"] in ("withdrawn", "deleted"), "taken back is taken back", run)
 
@@ -299,7 +304,7 @@ class SimClient:
             )
         )
         node = await self.node()
-        await node.call(lambda: node.engine.queue.change(RunId(run_id), edit))
+        await node.call(lambda: node.engine.queue.change(RunId(run_id), edit, by=OWNER))
 
     async def answer(self) -> None:
         """Wait a little for a question, and answer it, perhaps twice."""
@@ -316,7 +321,7 @@ class SimClient:
             node = await self.node()
             await node.call(
                 lambda node=node: node.engine.answers.answer(  # type: ignore[misc]
-                    ApprovalId(approval_id), decision, None
+                    ApprovalId(approval_id), decision, None, by=OWNER
                 )
             )
             must(was_open, "the first answer wins", approval_id)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tenuto.core.comparison import PaneState, ShownComparison, Winner
 from tenuto.core.error import AlreadyAnswered, InvalidInput
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Mode, OnDisconnect, Run
 from tenuto.core.session import SessionChanges
 from tenuto.core.value import ComparisonId
@@ -36,14 +37,14 @@ async def compare(client: "SimClient") -> None:
     node = await client.node()
     models = tuple(client.dice.choice(tuple(BOTH)) for _ in range(client.dice.choice((2, 3))))
     new = NewComparison(models=models, mode=client.dice.choice((Mode.CHAT, Mode.AGENT)))
-    shown = await node.call(lambda: node.engine.comparisons.create(new))
+    shown = await node.call(lambda: node.engine.comparisons.create(new, by=OWNER))
     must(all(pane.model is None for pane in shown.panes), "a blind answer tells nothing", shown)
     for pane in shown.panes:
         # A session names itself in its system text, so that requests tell whose they are.
         changes = SessionChanges(system=pane.session_id)
         await node.call(
             lambda pane=pane, changes=changes: node.engine.sessions.update(  # type: ignore[misc]
-                pane.session_id, changes
+                pane.session_id, changes, by=OWNER
             )
         )
     lay_out(client.world, shown.id, tuple(pane.session_id for pane in shown.panes))
@@ -63,7 +64,7 @@ async def prompt_panes(client: "SimClient") -> None:
         return
     node = await client.node()
     winner = comparison.winner
-    shown = await node.call(lambda: node.engine.comparisons.read(comparison.id))
+    shown = await node.call(lambda: node.engine.comparisons.read(comparison.id, by=OWNER))
     must(winner is None or shown.winner == winner, "a vote stays", winner, shown)
     _check_shown(client, shown)
     panes = [pane for pane in shown.panes if pane.state is PaneState.OPEN]
@@ -72,7 +73,7 @@ async def prompt_panes(client: "SimClient") -> None:
 
     async def ask() -> tuple[Run, ...]:
         return await node.engine.panes.prompt(
-            comparison.id, panes, text, on_disconnect=OnDisconnect.CONTINUE
+            comparison.id, panes, text, on_disconnect=OnDisconnect.CONTINUE, by=OWNER
         )
 
     # One of the panes may be kept or deleted meanwhile, and then none is asked.
@@ -94,7 +95,9 @@ async def vote(client: "SimClient") -> None:
     winner = client.dice.choice(winners)
     node = await client.node()
     try:
-        shown = await node.call(lambda: node.engine.comparisons.vote(comparison.id, winner))
+        shown = await node.call(
+            lambda: node.engine.comparisons.vote(comparison.id, winner, by=OWNER)
+        )
     except AlreadyAnswered:
         return
     except InvalidInput:
@@ -112,7 +115,7 @@ async def keep(client: "SimClient") -> None:
         return
     index = client.dice.randrange(len(comparison.panes))
     node = await client.node()
-    session = await node.call(lambda: node.engine.comparisons.keep(comparison.id, index))
+    session = await node.call(lambda: node.engine.comparisons.keep(comparison.id, index, by=OWNER))
     must(session.comparison is None, "what is kept is a session of its own", session)
     hidden = client.world.witness.blindness.is_hidden(session.id)
     must(not hidden, "only what was voted on is kept", session)
@@ -127,7 +130,7 @@ async def forget(client: "SimClient") -> None:
     with ExitStack() as asking:
         for pane in comparison.panes:
             asking.enter_context(client.asking("delete", pane))
-        await node.call(lambda: node.engine.comparisons.delete(comparison.id))
+        await node.call(lambda: node.engine.comparisons.delete(comparison.id, by=OWNER))
 
 
 def check_asked(sessions: Mapping[str, WitnessedLog], comparison: SimComparison) -> None:

@@ -12,6 +12,7 @@ from tenuto.api.call import Call
 from tenuto.api.sse import Batches, EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.error import NotFound, StorageTrouble
+from tenuto.core.principal import OWNER
 from tests.proof.sim.node import Lost, Node
 from tests.proof.sim.violation import Violation, must
 
@@ -149,7 +150,8 @@ def _is_of(body: bytes, mark: bytes) -> bool:
 def viewing(node: Node, cursor: str | None) -> Viewing:
     """The streams of a node as a request with this cursor would open them."""
     call = SimpleNamespace(
-        to=SimpleNamespace(store=node.store, engine=node.engine),
+        to=SimpleNamespace(engine=node.engine),
+        sees=node.store.seen_by(OWNER),
         request=SimpleNamespace(headers={} if cursor is None else {"last-event-id": cursor}),
         ask=lambda parameter: parameter.usual,
     )

@@ -10,6 +10,7 @@ from tenuto.core.approval import Decision
 from tenuto.core.comparison import Comparison, Pane
 from tenuto.core.desk import Moment
 from tenuto.core.error import TenutoError
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Mode
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, Workspace
 from tenuto.core.value import ApprovalId, ComparisonId, NodeId, SessionId
@@ -166,7 +167,9 @@ async def _answer(world: World, approval_id: str) -> None:
     node = await world.alive(dice)
     decision = dice.choice((Decision.ALLOW_ONCE, Decision.DENY))
     try:
-        await node.call(lambda: node.engine.answers.answer(ApprovalId(approval_id), decision, None))
+        await node.call(
+            lambda: node.engine.answers.answer(ApprovalId(approval_id), decision, None, by=OWNER)
+        )
     except (Lost, TenutoError):
         return
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenuto.core.error import StorageTrouble
 from tenuto.core.event import Stored
+from tenuto.core.principal import Principal
 from tenuto.core.value import SessionId, StreamId
 from tenuto.storage.memory import MemoryStore
 from tests.proof.sim.loop import NODE, turn
@@ -41,6 +42,10 @@ class SimDisk:
         self._hurry = world.script.hurry
         self._alone = world.script.nodes == 1
         self.stalled_until = 0.0
+
+    def seen_by(self, who: Principal) -> "SimDisk":
+        """Everything, by the same way."""
+        return self
 
     def _way(self, chance: float) -> Awaitable[None]:
         """The way to the store, or back, where it takes any time."""
@@ -127,7 +132,7 @@ def _at_once(call: Work) -> Callable[..., asyncio.Future[Any]]:
 
 
 for _name, _work in inspect.getmembers(MemoryStore, inspect.isfunction):
-    if not _name.startswith("_"):
+    if not _name.startswith("_") and _name != "seen_by":
         _call = _method(_work, is_write=_name in WRITES, is_lease=_name == "heartbeat")
         setattr(SimDisk, _name, _at_once(_call) if _name == "append" else _call)
 

@@ -4,6 +4,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tenuto.api.sse import EventStream
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Reason
 from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import RunId, SessionId
@@ -58,13 +59,13 @@ async def attach(
     """Prompt and read the answer as one request; leaving it cancels the run."""
 
     async def request() -> None:
-        run = await node.engine.inbox.accept(session_id, draft)
+        run = await node.engine.inbox.accept(session_id, draft, by=OWNER)
         must(world.witness.run(run.id) is not None, "what is answered is stored", run)
         reader = RunReader(world, run.id, lambda streams: streams.run(run.id), dice=dice)
         world.readers.append(reader)
 
         async def cancel() -> None:
-            await node.engine.stops.cancel_run(run.id, Reason.DISCONNECT)
+            await node.engine.stops.cancel_run(run.id, Reason.DISCONNECT, by=OWNER)
 
         def leave() -> None:
             world.ledger.ask("leave", run.id, began=world.loop.steps)

@@ -22,21 +22,21 @@ class ApprovalList(Value):
 
 
 async def listing(call: Call) -> ASGIApp:
-    await call.to.store.session(call.session_id)
-    approvals = await call.to.store.approvals(call.session_id)
+    await call.sees.session(call.session_id)
+    approvals = await call.sees.approvals(call.session_id)
     return answer(ApprovalList(approvals=tuple(approvals)))
 
 
 async def decide(call: Call) -> ASGIApp:
     word = await call.body(Word)
     approval = await call.to.engine.answers.answer(
-        ApprovalId(call.path("id")), word.decision, word.note
+        ApprovalId(call.path("id")), word.decision, word.note, by=call.who
     )
     return answer(approval)
 
 
 async def revoke(call: Call) -> ASGIApp:
-    await call.to.engine.answers.revoke(call.session_id, call.path("tool"))
+    await call.to.engine.answers.revoke(call.session_id, call.path("tool"), by=call.who)
     return Response(status_code=204)
 
 

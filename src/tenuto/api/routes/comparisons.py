@@ -44,7 +44,7 @@ async def create(call: Call) -> ASGIApp:
         workspace=draft.workspace or DEFAULT_WORKSPACE,
         mode=Mode(draft.mode),
     )
-    made = await call.to.engine.comparisons.create(new, once=await call.once())
+    made = await call.to.engine.comparisons.create(new, by=call.who, once=await call.once())
     return answer(made, status=201, headers={"Location": f"/api/comparisons/{made.id}"})
 
 
@@ -54,30 +54,32 @@ async def listing(call: Call) -> ASGIApp:
         limit=call.ask(LIMIT),
         cursor=call.ask(CURSOR),
     )
-    return answer(await call.to.engine.comparisons.list(query))
+    return answer(await call.to.engine.comparisons.list(query, by=call.who))
 
 
 async def scoreboard(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.comparisons.scoreboard())
+    return answer(await call.to.engine.comparisons.scoreboard(by=call.who))
 
 
 async def read(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.comparisons.read(_id(call)))
+    return answer(await call.to.engine.comparisons.read(_id(call), by=call.who))
 
 
 async def vote(call: Call) -> ASGIApp:
     ballot = await call.body(Ballot)
-    comparisons = call.to.engine.comparisons
-    return answer(await comparisons.vote(_id(call), ballot.winner, once=await call.once()))
+    voted = await call.to.engine.comparisons.vote(
+        _id(call), ballot.winner, by=call.who, once=await call.once()
+    )
+    return answer(voted)
 
 
 async def keep(call: Call) -> ASGIApp:
     choice = await call.body(Choice)
-    return answer(await call.to.engine.comparisons.keep(_id(call), choice.index))
+    return answer(await call.to.engine.comparisons.keep(_id(call), choice.index, by=call.who))
 
 
 async def delete(call: Call) -> ASGIApp:
-    await call.to.engine.comparisons.delete(_id(call))
+    await call.to.engine.comparisons.delete(_id(call), by=call.who)
     return Response(status_code=204)
 
 

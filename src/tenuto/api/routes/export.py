@@ -54,13 +54,13 @@ async def export(call: Call) -> ASGIApp:
 
 async def _gather(call: Call) -> Export:
     session_id = call.session_id
-    snapshot = await call.to.store.snapshot(session_id)
+    snapshot = await call.sees.snapshot(session_id)
     return Export(
         exported_at=call.to.clock.now(),
         session=snapshot.session,
         messages=snapshot.messages,
         runs=await _runs(call, session_id),
-        approvals=tuple(await call.to.store.approvals(session_id)),
+        approvals=tuple(await call.sees.approvals(session_id)),
     )
 
 
@@ -68,7 +68,7 @@ async def _runs(call: Call, session_id: SessionId) -> tuple[Run, ...]:
     found: list[Run] = []
     query = RunQuery(session_id=session_id, limit=RUNS_AT_ONCE)
     while True:
-        page = await call.to.store.runs(query)
+        page = await call.sees.runs(query)
         found += page.runs
         if page.next is None:
             return tuple(reversed(found))

@@ -18,23 +18,22 @@ SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/
 
 async def upload(call: Call) -> ASGIApp:
     name, media_type, content = await call.upload()
-    info = FileInfo(
-        id=FileId(call.to.ids.new("fil")),
-        name=_plain(name),
-        media_type=media_type[:LONGEST_NAME],
-        size=len(content),
-        created_at=call.to.clock.now(),
-    )
     # The boundary of a form differs each time; the file is what was sent.
     sent = f"{name}\0{media_type}\0{hashlib.sha256(content).hexdigest()}".encode()
-    stored = await call.to.store.put_file(info, content, once=await call.once(of=sent))
+    stored = await call.to.engine.files.put(
+        content,
+        name=_plain(name),
+        media_type=media_type[:LONGEST_NAME],
+        by=call.who,
+        once=await call.once(of=sent),
+    )
     return answer(stored, status=201)
 
 
 async def content(call: Call) -> ASGIApp:
     """The bytes as they came. Whatever is in them, they are no page of ours."""
     file_id = FileId(call.path("id"))
-    info = await call.to.store.file(file_id)
+    info = await call.sees.file(file_id)
     shown = info.media_type in SHOWN
     kind = "inline" if shown else "attachment"
     headers = {
@@ -43,7 +42,7 @@ async def content(call: Call) -> ASGIApp:
         "Cache-Control": "private, max-age=31536000, immutable",
     }
     media_type = info.media_type if shown else "application/octet-stream"
-    body = await call.to.store.file_content(file_id)
+    body = await call.sees.file_content(file_id)
     return Response(body, headers=headers, media_type=media_type)
 
 

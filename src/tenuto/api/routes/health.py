@@ -22,7 +22,7 @@ async def ready(call: Call) -> ASGIApp:
     if call.to.engine.draining:
         return problem("shutting_down", "the server is stopping")
     try:
-        await call.to.store.check()
+        await call.to.check_storage()
     except StorageTrouble as trouble:
         return answer_to(trouble)
     return answer(Health(status="ready"))

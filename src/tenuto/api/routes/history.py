@@ -37,13 +37,13 @@ class CompactionDone(Value):
 
 
 async def undo(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.inbox.undo(call.session_id))
+    return answer(await call.to.engine.inbox.undo(call.session_id, by=call.who))
 
 
 async def retry(call: Call) -> ASGIApp:
     wanted = await call.body(Retry)
     run = await call.to.engine.inbox.retry(
-        call.session_id, model=wanted.model, once=await call.once()
+        call.session_id, model=wanted.model, by=call.who, once=await call.once()
     )
     return await accepted(call, run)
 
@@ -55,6 +55,7 @@ async def edit(call: Call) -> ASGIApp:
         wanted.message_id,
         wanted.input,
         model=wanted.model,
+        by=call.who,
         once=await call.once(),
     )
     return await accepted(call, run)
@@ -63,14 +64,14 @@ async def edit(call: Call) -> ASGIApp:
 async def fork(call: Call) -> ASGIApp:
     wanted = await call.body(Fork)
     session = await call.to.engine.sessions.fork(
-        call.session_id, wanted.message_id, once=await call.once()
+        call.session_id, wanted.message_id, by=call.who, once=await call.once()
     )
     return answer(session, status=201, headers={"Location": f"/api/sessions/{session.id}"})
 
 
 async def compact(call: Call) -> ASGIApp:
-    run = await call.to.engine.inbox.compact(call.session_id, once=await call.once())
-    head = (await call.to.store.session(call.session_id)).head
+    run = await call.to.engine.inbox.compact(call.session_id, by=call.who, once=await call.once())
+    head = (await call.sees.session(call.session_id)).head
     return answer(CompactionDone(run=run, head=head))
 
 

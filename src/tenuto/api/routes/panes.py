@@ -4,6 +4,7 @@ A browser opens six connections to a host: eight panes cannot have one each.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated
 
 import anyio
@@ -38,14 +39,15 @@ async def prompt(call: Call) -> ASGIApp:
     body = await call.body(PanesPrompt)
     once = await call.once()
     comparison_id = ComparisonId(call.path("id"))
-    runs = await call.to.store.answered(once, tuple[Run, ...])
+    runs = await call.sees.answered(once, tuple[Run, ...])
     if runs is None:
-        comparison = await call.to.engine.comparisons.read(comparison_id)
+        comparison = await call.to.engine.comparisons.read(comparison_id, by=call.who)
         runs = await call.to.engine.panes.prompt(
             comparison_id,
             _chosen(comparison, body.panes),
             body.input,
             on_disconnect=body.on_disconnect,
+            by=call.who,
             once=once,
         )
     if not call.wants_events():
@@ -70,9 +72,10 @@ def _chosen(comparison: ShownComparison, indexes: tuple[int, ...] | None) -> lis
 
 async def _cancel(call: Call, runs: Sequence[Run]) -> None:
     """Mark them all before waiting for any: a slow end must not let the others go on."""
+    cancel = partial(call.to.engine.stops.cancel_run, by=call.who)
     async with anyio.create_task_group() as tasks:
         for run in runs:
-            tasks.start_soon(call.to.engine.stops.cancel_run, run.id, Reason.DISCONNECT)
+            tasks.start_soon(cancel, run.id, Reason.DISCONNECT)
 
 
 ENDPOINTS = (

@@ -52,7 +52,9 @@ async def accept(call: Call) -> ASGIApp:
     )
     if call.wants_events():
         call.to.engine.tailer.expect(StreamId(call.session_id))
-    run = await call.to.engine.inbox.accept(call.session_id, draft, once=await call.once())
+    run = await call.to.engine.inbox.accept(
+        call.session_id, draft, by=call.who, once=await call.once()
+    )
     return await accepted(call, run)
 
 
@@ -63,7 +65,7 @@ async def accepted(call: Call, run: Run) -> ASGIApp:
         return answer(run, status=202, headers=headers)
 
     async def cancel() -> None:
-        await call.to.engine.stops.cancel_run(run.id, Reason.DISCONNECT)
+        await call.to.engine.stops.cancel_run(run.id, Reason.DISCONNECT, by=call.who)
 
     attached = run.on_disconnect is OnDisconnect.CANCEL
     batches = await Viewing(call).accepted(run)
@@ -71,7 +73,7 @@ async def accepted(call: Call, run: Run) -> ASGIApp:
 
 
 async def of_session(call: Call) -> ASGIApp:
-    await call.to.store.session(call.session_id)
+    await call.sees.session(call.session_id)
     return await _page(call, call.session_id)
 
 
@@ -86,11 +88,11 @@ async def _page(call: Call, session_id: SessionId | None) -> ASGIApp:
         limit=call.ask(LIMIT),
         cursor=call.ask(CURSOR),
     )
-    return answer(await call.to.store.runs(query))
+    return answer(await call.sees.runs(query))
 
 
 async def read(call: Call) -> ASGIApp:
-    return answer(await call.to.store.run(_id(call)))
+    return answer(await call.sees.run(_id(call)))
 
 
 async def events(call: Call) -> ASGIApp:
@@ -98,22 +100,22 @@ async def events(call: Call) -> ASGIApp:
 
 
 async def cancel(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.stops.cancel_run(_id(call)))
+    return answer(await call.to.engine.stops.cancel_run(_id(call), by=call.who))
 
 
 async def change(call: Call) -> ASGIApp:
     body = await call.body(QueuedChange)
     edit = QueueEdit(input=body.input, position=body.position, steer=body.when_busy is not None)
-    return answer(await call.to.engine.queue.change(_id(call), edit))
+    return answer(await call.to.engine.queue.change(_id(call), edit, by=call.who))
 
 
 async def withdraw(call: Call) -> ASGIApp:
-    await call.to.engine.queue.withdraw(_id(call))
+    await call.to.engine.queue.withdraw(_id(call), by=call.who)
     return Response(status_code=204)
 
 
 async def go_on(call: Call) -> ASGIApp:
-    run = await call.to.engine.inbox.go_on(_id(call), once=await call.once())
+    run = await call.to.engine.inbox.go_on(_id(call), by=call.who, once=await call.once())
     return await accepted(call, run)
 
 

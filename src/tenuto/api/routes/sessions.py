@@ -67,7 +67,7 @@ async def create(call: Call) -> ASGIApp:
         model=draft.model,
         system=draft.system,
     )
-    session = await call.to.engine.sessions.create(new, once=await call.once())
+    session = await call.to.engine.sessions.create(new, by=call.who, once=await call.once())
     return answer(session, status=201, headers={"Location": f"/api/sessions/{session.id}"})
 
 
@@ -79,32 +79,30 @@ async def listing(call: Call) -> ASGIApp:
         limit=call.ask(LIMIT),
         cursor=call.ask(CURSOR),
     )
-    return answer(await call.to.store.sessions(query))
+    return answer(await call.sees.sessions(query))
 
 
 async def read(call: Call) -> ASGIApp:
-    return answer(await call.to.store.session(call.session_id))
+    return answer(await call.sees.session(call.session_id))
 
 
 async def change(call: Call) -> ASGIApp:
     wanted = await call.body(SessionChange)
     changes = SessionChanges(**msgspec.structs.asdict(wanted))
-    return answer(await call.to.engine.sessions.update(call.session_id, changes))
+    return answer(await call.to.engine.sessions.update(call.session_id, changes, by=call.who))
 
 
 async def delete(call: Call) -> ASGIApp:
-    await call.to.engine.sessions.delete(call.session_id)
+    await call.to.engine.sessions.delete(call.session_id, by=call.who)
     return Response(status_code=204)
 
 
 async def messages(call: Call) -> ASGIApp:
     most, before = call.ask(MOST_MESSAGES), call.ask(BEFORE) or None
     if most or before:
-        page = await call.to.store.messages(
-            call.session_id, limit=most or LIMIT.usual, before=before
-        )
+        page = await call.sees.messages(call.session_id, limit=most or LIMIT.usual, before=before)
         return answer(page)
-    snapshot = await call.to.store.snapshot(call.session_id)
+    snapshot = await call.sees.snapshot(call.session_id)
     return answer(MessageList(messages=snapshot.messages, head=snapshot.session.head))
 
 
@@ -113,7 +111,7 @@ async def events(call: Call) -> ASGIApp:
 
 
 async def cancel(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.stops.cancel_session(call.session_id))
+    return answer(await call.to.engine.stops.cancel_session(call.session_id, by=call.who))
 
 
 ENDPOINTS = (

@@ -28,7 +28,7 @@ class UsageByDay(Value):
 async def read(call: Call) -> ASGIApp:
     # Today counts as one of them.
     first = call.to.clock.later(-(call.ask(DAYS) - 1) * DAY_SECONDS)
-    days = await call.to.store.usage(
+    days = await call.sees.usage(
         since=first[:DAY_CHARACTERS],
         workspace_id=call.ask(WORKSPACE) or None,
     )

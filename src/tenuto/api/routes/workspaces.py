@@ -42,31 +42,33 @@ def _id(call: Call) -> WorkspaceId:
 async def create(call: Call) -> ASGIApp:
     new = await call.body(NewWorkspace)
     once = await call.once()
-    workspace = await call.to.store.answered(once, Workspace)
+    workspace = await call.sees.answered(once, Workspace)
     if workspace is None:
         path = await _folder(new.path)
         keeper = call.to.engine.workspaces
-        workspace = await keeper.create(new.name, path, once=once)
+        workspace = await keeper.create(new.name, path, by=call.who, once=once)
     return answer(workspace, status=201, headers={"Location": f"/api/workspaces/{workspace.id}"})
 
 
 async def listing(call: Call) -> ASGIApp:
-    return answer(WorkspaceList(workspaces=tuple(await call.to.store.workspaces())))
+    return answer(WorkspaceList(workspaces=tuple(await call.sees.workspaces())))
 
 
 async def read(call: Call) -> ASGIApp:
-    return answer(await call.to.store.workspace(_id(call)))
+    return answer(await call.sees.workspace(_id(call)))
 
 
 async def change(call: Call) -> ASGIApp:
     wanted = await call.body(WorkspaceChange)
     path = None if wanted.path is None else await _folder(wanted.path)
-    workspace = await call.to.engine.workspaces.change(_id(call), name=wanted.name, path=path)
+    workspace = await call.to.engine.workspaces.change(
+        _id(call), name=wanted.name, path=path, by=call.who
+    )
     return answer(workspace)
 
 
 async def delete(call: Call) -> ASGIApp:
-    await call.to.engine.workspaces.delete(_id(call))
+    await call.to.engine.workspaces.delete(_id(call), by=call.who)
     return Response(status_code=204)
 
 

@@ -22,6 +22,7 @@ from tenuto.core.value import (
     Instant,
     MessageId,
     NodeId,
+    PrincipalId,
     RunId,
     SessionId,
     StreamId,
@@ -163,10 +164,11 @@ class State:
         self.uses: dict[FileId, set[SessionId]] = {}
         """The sessions that speak of each file."""
         self.comparisons: dict[ComparisonId, Comparison] = {}
-        self.answers: dict[str, Answer] = {}
+        self.answers: dict[tuple[PrincipalId, str], Answer] = {}
+        """By who asked, and their key."""
         self.leases: dict[NodeId, Instant] = {}
-        self.usage: dict[tuple[WorkspaceId, str, str], DayUsage] = {}
-        """By workspace, day and model."""
+        self.usage: dict[tuple[WorkspaceId, PrincipalId, str, str], DayUsage] = {}
+        """By workspace, who prompted, day and model."""
 
     def rows(self, session_id: SessionId) -> SessionRows:
         if session_id not in self.by_session:

@@ -11,10 +11,12 @@ from tenuto.core.error import Fenced, SessionBusy
 from tenuto.core.event import Event, Stored
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
+from tenuto.core.principal import Principal
 from tenuto.core.session import Control, Fence, Session, Workspace
 from tenuto.core.value import SessionId, StreamId, WorkspaceId
 from tenuto.ports.query import Once, Page
 from tenuto.ports.store import Sink
+from tenuto.ports.view import View
 from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.memory.comparisons import MemoryComparisons
 from tenuto.storage.memory.library import MemoryLibrary
@@ -40,6 +42,9 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
 
     def add_sink(self, sink: Sink) -> None:
         self._sinks.append(sink)
+
+    def seen_by(self, who: Principal) -> View:
+        return self
 
     def append(
         self, session_id: SessionId, fence: Fence, events: Sequence[Event]
@@ -172,8 +177,8 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
             self._state.uses.setdefault(file_id, set()).add(session.id)
         if planned.deleted_at is not None:
             self._state.remove(session, planned.deleted_at)
-        for usage in planned.used:
-            self._book(session.workspace_id, usage)
+        for booking in planned.used:
+            self._book(session.workspace_id, booking)
         shared = self._state.tape(session.workspace_id).append(planned.shared)
         self._tell(StreamId(session.id), planned.stored)
         self._tell(StreamId(session.workspace_id), shared)
@@ -188,7 +193,7 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
                 sink.committed(stream, stored)
 
     def _known(self, once: Once | None) -> Answer | None:
-        return None if once is None else self._state.answers.get(once.key)
+        return None if once is None else self._state.answers.get((once.by, once.key))
 
     def _again(self, known: Answer, once: Once, kind: type[T]) -> T:
         result: T = known.again(once, kind)
@@ -196,4 +201,4 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
 
     def _remember(self, once: Once | None, owner: str | None, result: Any) -> None:
         if once is not None:
-            self._state.answers[once.key] = first(once, owner, result)
+            self._state.answers[once.by, once.key] = first(once, owner, result)

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from tenuto.core.desk import Change, Decide, Desk, Sight
 from tenuto.core.error import Conflict
 from tenuto.core.event import Event, store_as
@@ -93,11 +95,11 @@ def at_most_once(
 
 
 def answered(tx: Transaction, once: Once | None) -> Answer | None:
-    row = None if once is None else tx.row("answer", key=once.key)
+    row = None if once is None else tx.row("answer", by=once.by, key=once.key)
     if once is None or row is None:
         return None
     digest, at, owner, body = row
-    known = Once(key=once.key, digest=digest, at=at)
+    known = replace(once, digest=digest, at=at)
     return Answer(once=known, owner=owner, body=body)
 
 
@@ -107,6 +109,7 @@ def remember(tx: Transaction, once: Once | None, owner: str | None, result: Any)
     answer = first(once, owner, result)
     tx.run(
         "put_answer",
+        by=once.by,
         key=once.key,
         digest=once.digest,
         at=once.at,

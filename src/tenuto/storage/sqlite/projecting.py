@@ -2,7 +2,7 @@
 
 import logging
 
-from tenuto.core.day_usage import DayUsage
+from tenuto.core.day_usage import Booking
 from tenuto.core.event import Event, Stored, store_as
 from tenuto.core.message import Message
 from tenuto.core.session import Session
@@ -30,17 +30,17 @@ def write_plan(transaction: Transaction, plan: Plan, *, before: Session) -> Told
         _write_rows(transaction, plan, before)
     else:
         _remove_session(transaction, session)
-    for usage in plan.used:
-        _book(transaction, session, usage)
+    for booking in plan.used:
+        _book(transaction, session, booking)
     shared = _share(transaction, session, plan.shared)
     told = ((stream, plan.stored), (StreamId(session.workspace_id), shared))
     return tuple((log, stored) for log, stored in told if stored)
 
 
-def _book(transaction: Transaction, session: Session, usage: DayUsage) -> None:
+def _book(transaction: Transaction, session: Session, booking: Booking) -> None:
     """Book it, or leave it: usage that cannot be written must not keep a run from its ending."""
     try:
-        add_usage(transaction, session.workspace_id, usage)
+        add_usage(transaction, session.workspace_id, booking)
     except (*ABOUT_THE_CONTENT, OverflowError, ValueError, TypeError):
         # The statement is undone by itself, and the transaction goes on without it.
         log.exception("the usage of a run is not booked", extra={"session_id": session.id})

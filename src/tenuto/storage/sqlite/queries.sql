@@ -254,11 +254,11 @@ DELETE FROM search_entries WHERE session_id = :session_id RETURNING id;
 DELETE FROM search WHERE rowid = ?;
 
 -- name: answer
-SELECT digest, at, owner, body FROM answers WHERE key = :key;
+SELECT digest, at, owner, body FROM answers WHERE principal = :by AND key = :key;
 
 -- name: put_answer
-INSERT INTO answers (key, digest, at, owner, body)
-VALUES (:key, :digest, :at, :owner, :body);
+INSERT INTO answers (principal, key, digest, at, owner, body)
+VALUES (:by, :key, :digest, :at, :owner, :body);
 
 -- name: forget_answers
 DELETE FROM answers WHERE at < :before;
@@ -323,11 +323,11 @@ SELECT body FROM comparisons WHERE voted_at IS NOT NULL ORDER BY voted_at, id;
 DELETE FROM comparisons WHERE id = :id;
 
 -- name: add_usage
-INSERT INTO usage (day, workspace_id, model, runs, input_tokens, output_tokens, reasoning_tokens,
-    exact, cost_usd)
-VALUES (:day, :workspace_id, :model, :runs, :input_tokens, :output_tokens, :reasoning_tokens,
+INSERT INTO usage (day, workspace_id, principal, model, runs, input_tokens, output_tokens,
+    reasoning_tokens, exact, cost_usd)
+VALUES (:day, :workspace_id, :by, :model, :runs, :input_tokens, :output_tokens, :reasoning_tokens,
     :exact, :cost_usd)
-ON CONFLICT (day, workspace_id, model) DO UPDATE SET
+ON CONFLICT (day, workspace_id, principal, model) DO UPDATE SET
     runs = runs + excluded.runs,
     -- A sum that outgrew an integer would refuse every later one of its day.
     input_tokens = MIN(input_tokens + excluded.input_tokens, 1 << 53),
@@ -339,7 +339,8 @@ ON CONFLICT (day, workspace_id, model) DO UPDATE SET
 
 -- name: drop_used_up
 DELETE FROM usage
-WHERE day = :day AND workspace_id = :workspace_id AND model = :model AND runs <= 0;
+WHERE day = :day AND workspace_id = :workspace_id AND principal = :by AND model = :model
+    AND runs <= 0;
 
 -- name: usage_since
 -- An old version may have left numbers whose sum is too large for an integer.
@@ -347,6 +348,7 @@ SELECT day, model, SUM(runs), SUM(MIN(input_tokens, 1 << 53)), SUM(MIN(output_to
     SUM(MIN(reasoning_tokens, 1 << 53)), MIN(exact), SUM(cost_usd)
 FROM usage
 WHERE day >= :since AND (:workspace_id IS NULL OR workspace_id = :workspace_id)
+    AND (:by IS NULL OR principal = :by)
 GROUP BY day, model ORDER BY day, model;
 
 -- name: put_file

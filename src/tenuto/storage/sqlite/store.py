@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from tenuto.core.principal import Principal
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Sink
+from tenuto.ports.view import View
 from tenuto.storage.sqlite.comparisons import SqliteComparisons
 from tenuto.storage.sqlite.desks import SqliteDesks
 from tenuto.storage.sqlite.file.db import Database
@@ -37,3 +39,6 @@ class SqliteStore(
     ) -> None:
         steps = shipped() if migrations is None else migrations
         self._db = Database(path, sink, steps, points=points)
+
+    def seen_by(self, who: Principal) -> View:
+        return self

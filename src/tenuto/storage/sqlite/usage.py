@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from tenuto.core.day_usage import DayUsage
-from tenuto.core.value import WorkspaceId
+from tenuto.core.day_usage import Booking, DayUsage
+from tenuto.core.value import PrincipalId, WorkspaceId
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
 
@@ -14,16 +14,22 @@ class SqliteUsage:
     _db: Database
 
     async def usage(
-        self, *, since: str, workspace_id: WorkspaceId | None = None
+        self,
+        *,
+        since: str,
+        workspace_id: WorkspaceId | None = None,
+        by: PrincipalId | None = None,
     ) -> Sequence[DayUsage]:
         rows = await self._db.read(
-            lambda tx: tx.rows("usage_since", since=since, workspace_id=workspace_id)
+            lambda tx: tx.rows("usage_since", since=since, workspace_id=workspace_id, by=by)
         )
         return tuple(_day_usage(row) for row in rows)
 
 
-def add_usage(tx: Transaction, workspace_id: WorkspaceId, usage: DayUsage) -> None:
+def add_usage(tx: Transaction, workspace_id: WorkspaceId, booking: Booking) -> None:
+    usage = booking.usage
     row = {
+        "by": booking.by,
         "day": usage.day,
         "workspace_id": workspace_id,
         "model": usage.model or HIDDEN,
