@@ -13,7 +13,7 @@ from tenuto.agent.allowance import LimitReached
 from tenuto.agent.providers.catalogue.description import Describer
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
-from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
+from tenuto.agent.providers.wires.chat_answer import ChatAnswer
 from tenuto.ports.model import ProviderError
 from tests.agent.test_answer import Paper
 from tests.hostile.fields import ANTHROPIC_EVENTS, ANTHROPIC_PLACES, OPENAI_EVENT, OPENAI_PLACES
@@ -59,7 +59,7 @@ def errors() -> st.SearchStrategy[Any]:
     return st.builds(put, st.just(TOLD), st.sampled_from(ERRORS), ANYTHING)
 
 
-async def recorded(answer: OpenAIAnswer | AnthropicAnswer, events: list[Any]) -> None:
+async def recorded(answer: ChatAnswer | AnthropicAnswer, events: list[Any]) -> None:
     """All that these events give is written down, and every stored event can be sent."""
     paper = Paper()
     try:
@@ -87,7 +87,7 @@ async def recorded(answer: OpenAIAnswer | AnthropicAnswer, events: list[Any]) ->
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(openai_events())
 def test_anything_in_any_field_of_the_openai_wire_can_be_stored(events: list[Any]) -> None:
-    asyncio.run(recorded(OpenAIAnswer(BORDER), events))
+    asyncio.run(recorded(ChatAnswer(BORDER), events))
 
 
 @pytest.mark.guarantee("E1")

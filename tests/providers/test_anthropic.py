@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.agent.providers.wires.anthropic import AnthropicProvider
+from tenuto.agent.providers.provider import HttpProvider
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId
 from tenuto.ports.model import (
@@ -26,6 +26,7 @@ from tenuto.ports.model import (
     UserTurn,
 )
 from tests.providers.asking import begin, texts, user
+from tests.providers.made import anthropic
 from tests.support.model_server import Exchange, ModelServer
 
 pytestmark = pytest.mark.anyio
@@ -34,9 +35,9 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(params=["with /v1", "without /v1"])
 async def claude(
     request: pytest.FixtureRequest, server: ModelServer
-) -> AsyncIterator[AnthropicProvider]:
+) -> AsyncIterator[HttpProvider]:
     url = server.url if request.param == "with /v1" else server.url.removesuffix("/v1") + "/"
-    provider = AnthropicProvider("anthropic", url, "a secret word")
+    provider = anthropic("anthropic", url, "a secret word")
     yield provider
     await provider.close()
 
@@ -60,9 +61,7 @@ async def stop(exchange: Exchange, reason: str, output: int) -> None:
     await exchange.end()
 
 
-async def test_thinking_text_and_calls_stream(
-    server: ModelServer, claude: AnthropicProvider
-) -> None:
+async def test_thinking_text_and_calls_stream(server: ModelServer, claude: HttpProvider) -> None:
     hearing, exchange = await begin(claude, server)
     assert exchange.path == "/v1/messages"
     assert exchange.headers["x-api-key"] == "a secret word"
@@ -105,7 +104,7 @@ async def test_thinking_text_and_calls_stream(
     ],
 )
 async def test_the_reason_for_the_end_is_told(
-    server: ModelServer, claude: AnthropicProvider, said: str, reason: str
+    server: ModelServer, claude: HttpProvider, said: str, reason: str
 ) -> None:
     hearing, exchange = await begin(claude, server)
     await delta(exchange, 0, {"type": "text_delta", "text": "Hi"})
@@ -116,7 +115,7 @@ async def test_the_reason_for_the_end_is_told(
 
 @pytest.mark.failure(61)
 async def test_a_character_split_over_two_events_is_joined(
-    server: ModelServer, claude: AnthropicProvider
+    server: ModelServer, claude: HttpProvider
 ) -> None:
     hearing, exchange = await begin(claude, server)
     head = rb'{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":'
@@ -127,7 +126,7 @@ async def test_a_character_split_over_two_events_is_joined(
 
 
 async def test_an_error_event_ends_the_answer_after_what_came(
-    server: ModelServer, claude: AnthropicProvider
+    server: ModelServer, claude: HttpProvider
 ) -> None:
     hearing, exchange = await begin(claude, server)
     await delta(exchange, 0, {"type": "text_delta", "text": "Half"})
@@ -140,9 +139,7 @@ async def test_an_error_event_ends_the_answer_after_what_came(
     assert texts(hearing.pieces) == "Half"
 
 
-async def test_an_unknown_model_is_told_as_such(
-    server: ModelServer, claude: AnthropicProvider
-) -> None:
+async def test_an_unknown_model_is_told_as_such(server: ModelServer, claude: HttpProvider) -> None:
     hearing, exchange = await begin(claude, server)
     error = {"type": "not_found_error", "message": "model: nope"}
     await exchange.answer({"type": "error", "error": error}, status=404)
@@ -152,7 +149,7 @@ async def test_an_unknown_model_is_told_as_such(
 
 
 async def test_an_answer_that_breaks_off_is_an_error(
-    server: ModelServer, claude: AnthropicProvider
+    server: ModelServer, claude: HttpProvider
 ) -> None:
     hearing, exchange = await begin(claude, server)
     await delta(exchange, 0, {"type": "text_delta", "text": "Half"})
@@ -163,9 +160,7 @@ async def test_an_answer_that_breaks_off_is_an_error(
 
 
 @pytest.mark.failure(33)
-async def test_cancelling_closes_the_connection(
-    server: ModelServer, claude: AnthropicProvider
-) -> None:
+async def test_cancelling_closes_the_connection(server: ModelServer, claude: HttpProvider) -> None:
     hearing, exchange = await begin(claude, server)
     await delta(exchange, 0, {"type": "text_delta", "text": "Half"})
     await hearing.until(TextPiece(text="Half"))
@@ -174,7 +169,7 @@ async def test_cancelling_closes_the_connection(
 
 
 async def test_user_and_assistant_take_turns_whatever_the_conversation(
-    server: ModelServer, claude: AnthropicProvider
+    server: ModelServer, claude: HttpProvider
 ) -> None:
     calls = tuple(
         ToolCall(id=CallId(name), name="shell", arguments='{"a":1}') for name in ("c1", "c2")
@@ -230,7 +225,7 @@ async def test_user_and_assistant_take_turns_whatever_the_conversation(
     await hearing.all()
 
 
-async def test_its_models_are_listed(server: ModelServer, claude: AnthropicProvider) -> None:
+async def test_its_models_are_listed(server: ModelServer, claude: HttpProvider) -> None:
     server.models = [{"type": "model", "id": "claude-x", "display_name": "Claude X"}]
     models = await claude.models()
     assert [(m.id, m.context_window, m.capabilities) for m in models] == [

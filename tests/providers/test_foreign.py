@@ -9,7 +9,7 @@ import pytest
 
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
-from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
+from tenuto.agent.providers.wires.chat_answer import ChatAnswer
 from tenuto.core.run import Reason
 from tenuto.ports.model import CallStarted, Piece, ProviderError, UsagePiece
 
@@ -20,7 +20,7 @@ NESTED = b"[" * 100_000 + b"]" * 100_000
 
 def heard(wire: str, *events: Any) -> list[Piece]:
     """The pieces of these events. Raises what the provider did wrong."""
-    answer = OpenAIAnswer(BORDER) if wire == "openai" else AnthropicAnswer(BORDER)
+    answer = ChatAnswer(BORDER) if wire == "openai" else AnthropicAnswer(BORDER)
     given = [e if isinstance(e, bytes) else json.dumps(e).encode() for e in events]
     pieces = answer.feed(given)
     if answer.error is not None:
@@ -121,7 +121,7 @@ def test_words_within_words_within_words_are_the_providers_error() -> None:
 
 @pytest.mark.parametrize("wire", ["openai", "anthropic"])
 def test_a_body_nested_too_deeply_is_the_providers_error(wire: str) -> None:
-    answer = OpenAIAnswer(BORDER) if wire == "openai" else AnthropicAnswer(BORDER)
+    answer = ChatAnswer(BORDER) if wire == "openai" else AnthropicAnswer(BORDER)
     with pytest.raises(ProviderError, match="cannot be read"):
         answer.whole(NESTED)
 

@@ -1,14 +1,12 @@
-"""Providers that speak the Anthropic messages wire."""
+"""The Anthropic messages wire."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from tenuto.agent.providers.catalogue.description import Describer
-from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderLimits
 from tenuto.agent.providers.connection.errors import Border
-from tenuto.agent.providers.connection.exchange import Exchange
+from tenuto.agent.providers.connection.exchange import Reply
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
 from tenuto.agent.providers.wires.attachment import as_text, base64_of, is_image
 from tenuto.ports.model import (
@@ -16,7 +14,6 @@ from tenuto.ports.model import (
     FileBlock,
     Model,
     ModelRequest,
-    Piece,
     TextBlock,
     ToolSpec,
     ToolTurn,
@@ -25,49 +22,30 @@ from tenuto.ports.model import (
 )
 
 VERSION = "2023-06-01"
-WINDOW = 200_000
 DEFAULT_MAX_TOKENS = 8192
 """The wire demands a limit; every current model allows this one."""
 
 
-class AnthropicProvider:
-    """Asks one server on the Anthropic wire."""
+class AnthropicWire:
+    """Implements `Wire`."""
 
-    def __init__(
-        self,
-        name: str,
-        base_url: str,
-        api_key: str = "",
-        *,
-        limits: ProviderLimits | None = None,
-        models: Sequence[ModelSetting] = (),
-    ) -> None:
-        self.name = name
-        self.describer = Describer(
-            name, settings=models, window=WINDOW, capabilities=("tools", "vision")
-        )
-        self._border = Border(name, secret=api_key)
-        headers = {"anthropic-version": VERSION}
-        if api_key:
-            headers["x-api-key"] = api_key
-        root = base_url.rstrip("/").removesuffix("/v1")
-        self._wire = Exchange(
-            root, headers=headers, limits=limits or ProviderLimits(), border=self._border
-        )
-        self._known: dict[str, Model] = {}
+    listing = "/v1/models?limit=1000"
+    asking = "/v1/messages"
 
-    async def models(self) -> Sequence[Model]:
-        models = self.describer.listed(await self._wire.get("/v1/models?limit=1000"))
-        self._known = {model.name: model for model in models}
-        return models
+    def __init__(self, base_url: str) -> None:
+        pass
 
-    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Piece], None]:
-        model = self._known.get(request.model) or self.describer.model(request.model)
-        body = _body(request, model)
-        return self._wire.stream("/v1/messages", body, AnthropicAnswer(self._border))
+    def root(self, base_url: str) -> str:
+        return base_url.rstrip("/").removesuffix("/v1")
 
-    async def close(self) -> None:
-        await self._wire.close()
+    def headers(self, key: str) -> Mapping[str, str]:
+        return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+
+    def body(self, request: ModelRequest, model: Model) -> dict[str, Any]:
+        return _body(request, model)
+
+    def answer(self, border: Border) -> Reply:
+        return AnthropicAnswer(border)
 
 
 def _body(request: ModelRequest, model: Model) -> dict[str, Any]:

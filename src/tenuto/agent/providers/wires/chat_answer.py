@@ -98,7 +98,7 @@ class _OpenCall:
         """Arguments that came before the name."""
 
 
-class OpenAIAnswer:
+class ChatAnswer:
     """Makes pieces of chunks, also of those that only resemble the book."""
 
     def __init__(self, border: Border) -> None:

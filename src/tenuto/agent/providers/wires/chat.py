@@ -1,21 +1,19 @@
-"""Providers that speak the OpenAI chat-completions wire, as nearly all do."""
+"""The OpenAI chat-completions wire, which nearly all speak."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from tenuto.agent.providers.catalogue.description import Describer
-from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderLimits
 from tenuto.agent.providers.connection.errors import Border
-from tenuto.agent.providers.connection.exchange import Exchange
+from tenuto.agent.providers.connection.exchange import Reply
 from tenuto.agent.providers.wires.attachment import as_text, base64_of, is_image
-from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
+from tenuto.agent.providers.wires.chat_answer import ChatAnswer
+from tenuto.agent.providers.wires.wire import bearer
 from tenuto.ports.model import (
     AssistantTurn,
     FileBlock,
     Model,
     ModelRequest,
-    Piece,
     TextBlock,
     ToolSpec,
     ToolTurn,
@@ -24,45 +22,25 @@ from tenuto.ports.model import (
 )
 
 
-class OpenAIProvider:
-    """Asks one server on the OpenAI wire; hosted or local makes no difference."""
+class ChatWire:
+    """Implements `Wire`."""
 
-    def __init__(
-        self,
-        name: str,
-        base_url: str,
-        api_key: str = "",
-        *,
-        limits: ProviderLimits | None = None,
-        models: Sequence[ModelSetting] = (),
-    ) -> None:
-        self.name = name
-        self.describer = Describer(name, settings=models)
-        self._border = Border(name, secret=api_key)
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._wire = Exchange(
-            base_url, headers=headers, limits=limits or ProviderLimits(), border=self._border
-        )
-        self._known: dict[str, Model] = {}
+    listing = "/models"
+    asking = "/chat/completions"
+
+    def __init__(self, base_url: str) -> None:
         # The hosted original has a new name for the limit, and its newer models refuse the old.
         host = urlsplit(base_url).hostname or ""
         modern = host.endswith(".openai.com")
         self._limit_field = "max_completion_tokens" if modern else "max_tokens"
 
-    async def models(self) -> Sequence[Model]:
-        models = self.describer.listed(await self._wire.get("/models"))
-        self._known = {model.name: model for model in models}
-        return models
+    def root(self, base_url: str) -> str:
+        return base_url
 
-    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Piece], None]:
-        body = self._body(request)
-        return self._wire.stream("/chat/completions", body, OpenAIAnswer(self._border))
+    def headers(self, key: str) -> Mapping[str, str]:
+        return bearer(key)
 
-    async def close(self) -> None:
-        await self._wire.close()
-
-    def _body(self, request: ModelRequest) -> dict[str, Any]:
-        model = self._known.get(request.model) or self.describer.model(request.model)
+    def body(self, request: ModelRequest, model: Model) -> dict[str, Any]:
         system = [{"role": "system", "content": request.system}] if request.system else []
         body: dict[str, Any] = {
             "model": request.model,
@@ -75,6 +53,9 @@ class OpenAIProvider:
         if request.max_tokens is not None:
             body[self._limit_field] = request.max_tokens
         return body
+
+    def answer(self, border: Border) -> Reply:
+        return ChatAnswer(border)
 
 
 def _message(turn: Turn, model: Model) -> dict[str, Any]:

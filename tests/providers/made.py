@@ -1,0 +1,33 @@
+"""Providers to try: one of each kind."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
+from tenuto.agent.providers.provider import HttpProvider
+from tenuto.core.provider import ProviderKind
+
+
+def made(
+    kind: ProviderKind,
+    name: str,
+    base_url: str,
+    key: str = "",
+    *,
+    limits: ProviderLimits | None = None,
+    models: Sequence[ModelSetting] = (),
+) -> HttpProvider:
+    return HttpProvider(
+        ProviderConfig(
+            name=name,
+            kind=kind,
+            base_url=base_url,
+            api_key=key,
+            limits=limits or ProviderLimits(),
+            models=tuple(models),
+        )
+    )
+
+
+chat = partial(made, ProviderKind.OPENAI)
+anthropic = partial(made, ProviderKind.ANTHROPIC)
