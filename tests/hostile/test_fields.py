@@ -18,6 +18,7 @@ from tenuto.ports.model import ProviderError
 from tests.agent.test_answer import Paper
 from tests.hostile.fields import ANTHROPIC_EVENTS, ANTHROPIC_PLACES, OPENAI_EVENT, OPENAI_PLACES
 from tests.hostile.shape import put
+from tests.providers.made import SEALER
 
 ANY_CHARACTER = st.characters(exclude_categories=())
 """Half characters and zero bytes too."""
@@ -87,14 +88,14 @@ async def recorded(answer: ChatAnswer | AnthropicAnswer, events: list[Any]) -> N
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(openai_events())
 def test_anything_in_any_field_of_the_openai_wire_can_be_stored(events: list[Any]) -> None:
-    asyncio.run(recorded(ChatAnswer(BORDER), events))
+    asyncio.run(recorded(ChatAnswer(BORDER, SEALER), events))
 
 
 @pytest.mark.guarantee("E1")
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(anthropic_events())
 def test_anything_in_any_field_of_the_anthropic_wire_can_be_stored(events: list[Any]) -> None:
-    asyncio.run(recorded(AnthropicAnswer(BORDER), events))
+    asyncio.run(recorded(AnthropicAnswer(BORDER, SEALER), events))
 
 
 @settings(max_examples=100, deadline=None)

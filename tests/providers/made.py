@@ -5,7 +5,9 @@ from functools import partial
 
 from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
 from tenuto.agent.providers.provider import HttpProvider
+from tenuto.agent.providers.wires.seals import Sealer
 from tenuto.core.provider import ProviderKind
+from tenuto.ports.model import Model
 
 
 def made(
@@ -29,5 +31,9 @@ def made(
     )
 
 
+MODEL = Model(id="house/test-model", name="test-model", provider="house", context_window=9)
+SEALER = Sealer("house", MODEL)
+
+responses = partial(made, ProviderKind.OPENAI_RESPONSES)
 chat = partial(made, ProviderKind.OPENAI)
 anthropic = partial(made, ProviderKind.ANTHROPIC)

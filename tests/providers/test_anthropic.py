@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from tenuto.agent.providers.provider import HttpProvider
+from tenuto.core.message import Seal
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId
 from tenuto.ports.model import (
@@ -17,8 +18,10 @@ from tenuto.ports.model import (
     ModelRequest,
     ProviderError,
     ReasoningPiece,
+    SealPiece,
     TextBlock,
     TextPiece,
+    Thought,
     ToolCall,
     ToolSpec,
     ToolTurn,
@@ -30,6 +33,8 @@ from tests.providers.made import anthropic
 from tests.support.model_server import Exchange, ModelServer
 
 pytestmark = pytest.mark.anyio
+
+SIGNED = Seal(wire="anthropic", model="anthropic/test-model", data='{"signature":"xyz"}')
 
 
 @pytest.fixture(params=["with /v1", "without /v1"])
@@ -84,6 +89,7 @@ async def test_thinking_text_and_calls_stream(server: ModelServer, claude: HttpP
     assert await hearing.all() == [
         UsagePiece(usage=Usage(input_tokens=15, output_tokens=1), cached_tokens=5),
         ReasoningPiece(text="Hmm"),
+        SealPiece(seal=SIGNED),
         TextPiece(text="Let me see"),
         CallStarted(index=0, id=CallId("t1"), name="shell"),
         CallPiece(index=0, text='{"command"'),
@@ -181,7 +187,7 @@ async def test_user_and_assistant_take_turns_whatever_the_conversation(
         turns=(
             user("One"),
             user("Two"),
-            AssistantTurn(text="On it. \n", calls=calls),
+            AssistantTurn(blocks=(TextBlock(text="On it. \n"), *calls)),
             ToolTurn(call_id=CallId("c1"), name="shell", output="fine"),
             ToolTurn(call_id=CallId("c2"), name="shell", output="no", failed=True),
             UserTurn(blocks=(TextBlock(text="And this?"), image)),
@@ -223,6 +229,33 @@ async def test_user_and_assistant_take_turns_whatever_the_conversation(
     }
     await stop(exchange, "end_turn", 1)
     await hearing.all()
+
+
+async def test_thoughts_are_given_back_as_they_came(
+    server: ModelServer, claude: HttpProvider
+) -> None:
+    hidden = Seal(wire="anthropic", model="anthropic/test-model", data='{"redacted":"Eo"}')
+    other = Seal(wire="anthropic", model="anthropic/another", data='{"signature":"abc"}')
+    turn = AssistantTurn(
+        blocks=(
+            Thought(text="Hmm", seal=SIGNED),
+            Thought(text="", seal=hidden),
+            Thought(text="No seal"),
+            Thought(text="Another's", seal=other),
+            TextBlock(text="Yes."),
+        )
+    )
+    request = ModelRequest(model="test-model", system="", turns=(user("Hi"), turn, user("So?")))
+    hearing, exchange = await begin(claude, server, request)
+    assert exchange.body["messages"][1]["content"] == [
+        {"type": "thinking", "thinking": "Hmm", "signature": "xyz"},
+        {"type": "redacted_thinking", "data": "Eo"},
+        {"type": "text", "text": "Yes."},
+    ]
+    await start(exchange, 0, {"type": "redacted_thinking", "data": "Eo"})
+    await start(exchange, 1, {"type": "text", "text": "Good."})
+    await stop(exchange, "end_turn", 1)
+    assert SealPiece(seal=hidden) in await hearing.all()
 
 
 async def test_its_models_are_listed(server: ModelServer, claude: HttpProvider) -> None:

@@ -27,6 +27,7 @@ from tenuto.ports.model import (
     UsagePiece,
 )
 from tests.providers.asking import REQUEST, arguments, begin, texts, thoughts, until
+from tests.providers.made import SEALER
 from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.anyio
@@ -353,7 +354,7 @@ BYTES = b"\r\n\r\n".join(CHUNKS) + b"\r\n\r\n"
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sets(st.integers(min_value=1, max_value=len(BYTES) - 1)))
 async def test_pieces_are_the_same_wherever_the_bytes_are_cut(cuts: set[int]) -> None:
-    lines, answer = EventLines(), ChatAnswer(Border("house", secret=""))
+    lines, answer = EventLines(), ChatAnswer(Border("house", secret=""), SEALER)
     edges = [0, *sorted(cuts), len(BYTES)]
     pieces = []
     for start, end in pairwise(edges):

@@ -6,12 +6,13 @@ from tenuto.agent.providers.catalogue.description import DEFAULT_WINDOW, Describ
 from tenuto.agent.providers.catalogue.setting import ModelSetting
 from tenuto.agent.providers.wires.anthropic import AnthropicWire
 from tenuto.agent.providers.wires.chat import ChatWire
+from tenuto.agent.providers.wires.responses import ResponsesWire
 from tenuto.agent.providers.wires.wire import Wire
 from tenuto.core.provider import ProviderKind
 from tenuto.core.value import Value
 
 
-class Kind(Value):
+class KindFacts(Value):
     wire: Callable[[str], Wire]
     """For a base URL: some say a little more to the hosted original than to its likes."""
     brand: str
@@ -29,13 +30,18 @@ class Kind(Value):
         )
 
 
-KINDS: Mapping[ProviderKind, Kind] = {
-    ProviderKind.OPENAI: Kind(
+KINDS: Mapping[ProviderKind, KindFacts] = {
+    ProviderKind.OPENAI_RESPONSES: KindFacts(
+        wire=ResponsesWire,
+        brand="a server that speaks OpenAI's Responses",
+        hint="Most addresses end in /v1.",
+    ),
+    ProviderKind.OPENAI: KindFacts(
         wire=ChatWire,
         brand="an OpenAI-compatible server",
         hint="Most addresses end in /v1.",
     ),
-    ProviderKind.ANTHROPIC: Kind(
+    ProviderKind.ANTHROPIC: KindFacts(
         wire=AnthropicWire,
         brand="an Anthropic-compatible server",
         window=200_000,

@@ -34,7 +34,9 @@ class HttpProvider:
     def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Piece], None]:
         model = self._known.get(request.model) or self.describer.model(request.model)
         body = self._wire.body(request, model)
-        return self._exchange.stream(self._wire.asking, body, self._wire.answer(self._border))
+        return self._exchange.stream(
+            self._wire.asking, body, self._wire.answer(self._border, model)
+        )
 
     async def close(self) -> None:
         await self._exchange.close()

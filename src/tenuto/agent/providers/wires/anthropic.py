@@ -9,12 +9,15 @@ from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.exchange import Reply
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
 from tenuto.agent.providers.wires.attachment import as_text, base64_of, is_image
+from tenuto.agent.providers.wires.seals import Sealer
 from tenuto.ports.model import (
     AssistantTurn,
     FileBlock,
     Model,
     ModelRequest,
     TextBlock,
+    Thought,
+    ToolCall,
     ToolSpec,
     ToolTurn,
     Turn,
@@ -29,6 +32,7 @@ DEFAULT_MAX_TOKENS = 8192
 class AnthropicWire:
     """Implements `Wire`."""
 
+    name = "anthropic"
     listing = "/v1/models?limit=1000"
     asking = "/v1/messages"
 
@@ -44,8 +48,8 @@ class AnthropicWire:
     def body(self, request: ModelRequest, model: Model) -> dict[str, Any]:
         return _body(request, model)
 
-    def answer(self, border: Border) -> Reply:
-        return AnthropicAnswer(border)
+    def answer(self, border: Border, model: Model) -> Reply:
+        return AnthropicAnswer(border, Sealer(self.name, model))
 
 
 def _body(request: ModelRequest, model: Model) -> dict[str, Any]:
@@ -85,17 +89,8 @@ def _blocks(turn: Turn, model: Model) -> list[dict[str, Any]]:
             blocks = [_user_block(block, model) for block in turn.blocks]
             return [block for block in blocks if block.get("text") != ""]
         case AssistantTurn():
-            # The wire refuses text that is empty or ends in white space.
-            said = [_text(turn.text.rstrip())] if turn.text.strip() else []
-            return said + [
-                {
-                    "type": "tool_use",
-                    "id": call.id,
-                    "name": call.name,
-                    "input": msgspec.json.decode(call.arguments),
-                }
-                for call in turn.calls
-            ]
+            made = (_assistant_block(block, model) for block in turn.blocks)
+            return [block for block in made if block is not None]
         case ToolTurn():
             result = {
                 "type": "tool_result",
@@ -105,6 +100,33 @@ def _blocks(turn: Turn, model: Model) -> list[dict[str, Any]]:
             }
             return [result]
     raise TypeError(f"no such turn: {turn!r}")
+
+
+def _assistant_block(block: TextBlock | Thought | ToolCall, model: Model) -> dict[str, Any] | None:
+    """None for what the wire would refuse, or what is not its own."""
+    match block:
+        case TextBlock():
+            # Text that is empty or ends in white space is refused.
+            return _text(block.text.rstrip()) if block.text.strip() else None
+        case Thought():
+            return _thought(block, model)
+        case ToolCall():
+            return {
+                "type": "tool_use",
+                "id": block.id,
+                "name": block.name,
+                "input": msgspec.json.decode(block.arguments),
+            }
+
+
+def _thought(thought: Thought, model: Model) -> dict[str, Any] | None:
+    match Sealer(AnthropicWire.name, model).opened(thought.seal):
+        case {"signature": signature}:
+            return {"type": "thinking", "thinking": thought.text, "signature": signature}
+        case {"redacted": data}:
+            return {"type": "redacted_thinking", "data": data}
+        case _:
+            return None
 
 
 def _user_block(block: TextBlock | FileBlock, model: Model) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from tenuto.ports.model import Model, ModelRequest
 class Wire(Protocol):
     """Knows the words of one kind, and nothing of connections. It keeps no state."""
 
+    name: str
+    """What its seals are known by."""
     listing: str
     """Where the models are listed."""
     asking: str
@@ -25,8 +27,8 @@ class Wire(Protocol):
     def body(self, request: ModelRequest, model: Model) -> dict[str, Any]:
         """The request, as this kind wants it said to this model."""
 
-    def answer(self, border: Border) -> Reply:
-        """What will understand one answer."""
+    def answer(self, border: Border, model: Model) -> Reply:
+        """What will understand one answer of this model."""
 
 
 def bearer(key: str) -> dict[str, str]:

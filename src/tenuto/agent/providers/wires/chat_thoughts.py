@@ -1,0 +1,47 @@
+"""What a model on the chat-completions wire thought, as it wants to be told it again."""
+
+from typing import Any
+
+MOST_DETAILS = 1024
+GROWS = ("text", "summary", "data", "signature")
+"""Fields of a detail that come in pieces."""
+
+
+class Thoughts:
+    """Servers say thoughts in one of two fields; some add details that must come back whole."""
+
+    def __init__(self) -> None:
+        self._field: str | None = None
+        self._details: list[dict[str, Any]] = []
+
+    def take(self, content: Any, reasoning: Any, details: Any) -> None:
+        if isinstance(content, str) and content:
+            self._field = "reasoning_content"
+        elif isinstance(reasoning, str) and reasoning:
+            self._field = "reasoning"
+        for detail in details if isinstance(details, list) else ():
+            if isinstance(detail, dict) and len(self._details) < MOST_DETAILS:
+                self._add(detail)
+
+    def end(self) -> dict[str, Any] | None:
+        """What to keep of them, in the end or before something else is said; None: nothing."""
+        field, details = self._field, self._details
+        self._field, self._details = None, []
+        if details:
+            return {"details": details}
+        return {"field": field} if field else None
+
+    def _add(self, detail: dict[str, Any]) -> None:
+        last = self._details[-1] if self._details else None
+        if last is None or (last.get("type"), last.get("index")) != (
+            detail.get("type"),
+            detail.get("index"),
+        ):
+            self._details.append(dict(detail))
+            return
+        for name, value in detail.items():
+            before = last.get(name)
+            if name in GROWS and isinstance(before, str) and isinstance(value, str):
+                last[name] = before + value
+            elif value is not None:
+                last[name] = value
