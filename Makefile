@@ -33,7 +33,7 @@ test: check page-test ## everything: checks, all tests, the table of guarantees
 	$(PYTEST)
 	@$(MAKE) --no-print-directory e2e
 
-QUICK := core conformance engine agent golden architecture house
+QUICK := core conformance engine agent golden architecture settings
 quick: $(VENV)/.dev ## the inner loop: lint, types, and the tests that need no server; under a minute
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -43,7 +43,7 @@ quick: $(VENV)/.dev ## the inner loop: lint, types, and the tests that need no s
 nightly: export TENUTO_TEST_SEED = $(shell date -u +%F)
 nightly: $(VENV)/.dev $(PAGE) ## all that takes long: hours, with the day as its seed
 	@echo "TENUTO_TEST_SEED=$$TENUTO_TEST_SEED"
-	$(BIN)/pytest -n 2 --dist loadfile tests/storm tests/crash tests/sim tests/core tests/conformance tests/hostile
+	$(BIN)/pytest -n 2 --dist loadfile tests/api/test_cancel_race.py tests/proof/crash tests/proof/sim tests/core tests/conformance tests/hostile
 	TENUTO_TEST_SCHEMA_SECONDS=240 $(BIN)/pytest tests/api/schema
 	@$(MAKE) --no-print-directory crash
 	@$(MAKE) --no-print-directory sim SECONDS=1800
@@ -71,26 +71,27 @@ guarantees: $(VENV)/.dev ## only the tests that show a guarantee, and the table
 	$(PYTEST) -m 'guarantee or failure'
 
 crash: $(VENV)/.dev ## kill the server at every durable step and check what it promised
-	$(BIN)/python -m tests.crash $(ARGS)
+	$(BIN)/python -m tests.proof.crash $(ARGS)
 
 sim: $(VENV)/.dev ## the engine in simulated worlds; SECONDS=600 for longer, SEED=123 to replay one
-	$(BIN)/python -m tests.sim --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(ARGS)
+	$(BIN)/python -m tests.proof.sim --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED)) $(ARGS)
 
 bench: $(VENV)/.dev ## measure
 	$(BIN)/python -m bench $(ARGS)
 
 history: $(VENV)/.dev ## clients under a nemesis, written down and checked; SECONDS=600 for longer
-	$(BIN)/python -m tests.history --seconds $(or $(SECONDS),60) --events 200000 $(ARGS)
+	$(BIN)/python -m tests.proof.history --seconds $(or $(SECONDS),60) --events 200000 $(ARGS)
 
 mutation: $(VENV)/.dev ## break the product on purpose and see which proof notices
-	$(BIN)/python -m tests.mutation $(ARGS)
+	$(BIN)/python -m tests.proof.mutation $(ARGS)
 
 format: $(VENV)/.dev ## let ruff tidy up
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-docs: $(VENV)/.dev ## write docs/configuration.md again from the settings
+docs: $(VENV)/.dev ## write docs/configuration.md from the settings, the page's types from the API
 	$(BIN)/python -m scripts.configuration
+	$(BIN)/python -m scripts.wire
 
 lock: $(VENV)/.dev ## resolve the dependencies again
 	$(LOCK) --group build --output-file requirements.lock

@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @dataclass(frozen=True)
-class Line:
+class DocumentLine:
     """A numbered line of a document."""
 
     number: str
@@ -51,7 +51,7 @@ class Line:
 
 
 @dataclass
-class Tally:
+class LineTally:
     """The tests that name one line."""
 
     tests: set[str] = field(default_factory=set)
@@ -71,7 +71,7 @@ class Table:
             "guarantee": read_lines(docs / "guarantees.md", GUARANTEE_LINE),
             "failure": read_lines(docs / "failures.md", FAILURE_LINE),
         }
-        self._tallies: dict[tuple[str, str], Tally] = defaultdict(Tally)
+        self._tallies: dict[tuple[str, str], LineTally] = defaultdict(LineTally)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         for name in (value for key, value in report.user_properties if key == LINE):
@@ -126,10 +126,10 @@ class Table:
         return unknown + missing
 
 
-def read_lines(path: Path, pattern: re.Pattern[str]) -> Mapping[str, Line]:
+def read_lines(path: Path, pattern: re.Pattern[str]) -> Mapping[str, DocumentLine]:
     """The numbered lines of a document, in its order."""
     found = pattern.finditer(path.read_text(encoding="utf-8"))
-    return {match["number"]: Line(**match.groupdict()) for match in found}
+    return {match["number"]: DocumentLine(**match.groupdict()) for match in found}
 
 
 def _named_by(item: pytest.Item) -> Iterable[tuple[str, str]]:
@@ -138,11 +138,11 @@ def _named_by(item: pytest.Item) -> Iterable[tuple[str, str]]:
             yield from ((kind, str(number)) for number in mark.args)
 
 
-def _verdict(tally: Tally) -> str:
+def _verdict(tally: LineTally) -> str:
     if tally.tests:
         return "passed" if tally.shown else "FAILED"
     return "no test"
 
 
-def _told(line: Line) -> str:
+def _told(line: DocumentLine) -> str:
     return f"{line.sentence} ({line.later})" if line.later else line.sentence

@@ -65,18 +65,18 @@ class Models:
         await self._provider.close()
 
 
-class Talk:
+class TranscriptBuilder:
     """Builds a transcript, message by message."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
 
-    def user(self, prompt: Input) -> "Talk":
+    def user(self, prompt: Input) -> "TranscriptBuilder":
         run = _change(prompt=prompt, number=len(self.messages))
         self.messages.append(user_message(run, of=run.id))
         return self
 
-    def answer(self, *parts: Part, finish: str | None = "end_turn") -> "Talk":
+    def answer(self, *parts: Part, finish: str | None = "end_turn") -> "TranscriptBuilder":
         run = _change(prompt="", number=len(self.messages))
         empty = assistant_message(run, of=run.id, now=NOW)
         self.messages.append(_filled(empty, parts, finish))

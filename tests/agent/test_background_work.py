@@ -12,7 +12,7 @@ from tenuto.core.run import Usage
 from tenuto.core.value import SessionId
 from tenuto.ports.model import Finished, ProviderError, TextBlock, UserTurn
 from tenuto.ports.query import Background
-from tests.agent.scripted import BROKEN, MODEL, Models, Scripted, Talk, said
+from tests.agent.scripted import BROKEN, MODEL, Models, Scripted, TranscriptBuilder, said
 from tests.agent.test_context import text
 from tests.core.test_run import QUEUED
 
@@ -22,21 +22,23 @@ pytestmark = pytest.mark.anyio
 class OneTalk:
     """As much of a library as a title needs."""
 
-    def __init__(self, talk: Talk) -> None:
+    def __init__(self, talk: TranscriptBuilder) -> None:
         self._talk = talk
 
     async def background(self, session_id: SessionId) -> Background:
         return Background(summary=None, messages=tuple(self._talk.messages), head=0)
 
 
-async def titled(answer: str, talk: Talk | None = None) -> tuple[str | None, Scripted]:
+async def titled(answer: str, talk: TranscriptBuilder | None = None) -> tuple[str | None, Scripted]:
     provider = Scripted(said(answer))
-    library = OneTalk(talk or Talk().user("How do tides work?").answer(text("The moon pulls.")))
+    library = OneTalk(
+        talk or TranscriptBuilder().user("How do tides work?").answer(text("The moon pulls."))
+    )
     maker = TitleMaker(library, Models(provider))  # type: ignore[arg-type]
     return await maker.make(QUEUED.session_id, QUEUED), provider
 
 
-async def summed_up(provider: Scripted, talk: Talk, summary: str | None = None) -> str:
+async def summed_up(provider: Scripted, talk: TranscriptBuilder, summary: str | None = None) -> str:
     return await summarise(
         provider,
         MODEL,
@@ -49,7 +51,7 @@ async def summed_up(provider: Scripted, talk: Talk, summary: str | None = None) 
 
 async def test_a_summary_is_asked_for_after_all_that_was_said() -> None:
     provider = Scripted(said(" They greeted. "))
-    talk = Talk().user("Hi").answer(text("Hello."))
+    talk = TranscriptBuilder().user("Hi").answer(text("Hello."))
     assert await summed_up(provider, talk) == "They greeted."
     (request,) = provider.requests
     assert request.turns[-1] == UserTurn(blocks=(TextBlock(text=prompts.SUMMARY),))
@@ -59,13 +61,13 @@ async def test_a_summary_is_asked_for_after_all_that_was_said() -> None:
 
 async def test_a_summary_builds_on_the_one_before() -> None:
     provider = Scripted(said("Both."))
-    await summed_up(provider, Talk().user("Hi"), summary="They had met.")
+    await summed_up(provider, TranscriptBuilder().user("Hi"), summary="They had met.")
     assert "They had met." in provider.requests[0].system
 
 
 async def test_an_empty_summary_is_an_error_and_never_takes_the_place_of_history() -> None:
     with pytest.raises(ProviderError, match="no summary"):
-        await summed_up(Scripted([Finished(reason="end_turn")]), Talk().user("Hi"))
+        await summed_up(Scripted([Finished(reason="end_turn")]), TranscriptBuilder().user("Hi"))
 
 
 async def test_a_summary_costs_what_it_costs() -> None:
@@ -75,7 +77,7 @@ async def test_a_summary_costs_what_it_costs() -> None:
             Scripted([*said("half a summary"), BROKEN]),
             MODEL,
             summary=None,
-            messages=Talk().user("Hi").messages,
+            messages=TranscriptBuilder().user("Hi").messages,
             meter=meter,
             allowance=Allowance(),
         )
@@ -84,7 +86,7 @@ async def test_a_summary_costs_what_it_costs() -> None:
 
 
 def test_a_run_under_way_can_do_without_all_before_its_prompt() -> None:
-    talk = Talk().user("One").answer(text("1")).user("Two").answer(text("2"))
+    talk = TranscriptBuilder().user("One").answer(text("1")).user("Two").answer(text("2"))
     found = old_messages(Background(summary=None, messages=tuple(talk.messages), head=0))
     assert [message.text() for message in found] == ["One", "1"]
     assert old_messages(Background(summary=None, messages=(), head=0)) == ()
@@ -111,7 +113,7 @@ async def test_a_title_is_tidied(answer: str, title: str | None) -> None:
 
 
 async def test_a_title_is_made_from_the_first_exchange_only() -> None:
-    talk = Talk().user("x" * 5000).answer(text("Fine.")).user("Secret second prompt")
+    talk = TranscriptBuilder().user("x" * 5000).answer(text("Fine.")).user("Secret second prompt")
     _, provider = await titled("A title", talk)
     (request,) = provider.requests
     assert "Secret" not in str(request)

@@ -9,7 +9,7 @@ from tenuto.core.message import FilePart, ReasoningPart, TextPart, ToolPart, Too
 from tenuto.core.run import InputFile, InputText
 from tenuto.core.value import CallId, FileId, PartId
 from tenuto.ports.model import AssistantTurn, FileBlock, TextBlock, ToolCall, ToolTurn, UserTurn
-from tests.agent.scripted import Talk
+from tests.agent.scripted import TranscriptBuilder
 
 
 def text(words: str) -> TextPart:
@@ -35,7 +35,7 @@ def user(*words: str) -> UserTurn:
 
 
 def test_a_plain_conversation_is_told_as_it_was() -> None:
-    talk = Talk().user("Hi").answer(text("Hello.")).user("Bye")
+    talk = TranscriptBuilder().user("Hi").answer(text("Hello.")).user("Bye")
     assert build_turns(talk.messages, {}) == (
         user("Hi"),
         AssistantTurn(text="Hello."),
@@ -53,12 +53,12 @@ def test_a_plain_conversation_is_told_as_it_was() -> None:
     ],
 )
 def test_what_was_cut_off_is_kept_and_said_to_be(finish: str, note: str) -> None:
-    talk = Talk().user("Hi").answer(text("Hel"), finish=finish).user("Again")
+    talk = TranscriptBuilder().user("Hi").answer(text("Hel"), finish=finish).user("Again")
     assert build_turns(talk.messages, {})[1] == AssistantTurn(text=f"Hel\n\n{note}")
 
 
 def test_an_answer_that_never_began_is_said_to_have_been_stopped() -> None:
-    talk = Talk().user("Hi").answer(finish="cancelled").user("Again")
+    talk = TranscriptBuilder().user("Hi").answer(finish="cancelled").user("Again")
     assert build_turns(talk.messages, {})[1] == AssistantTurn(
         text="[The user stopped this reply here.]"
     )
@@ -66,7 +66,11 @@ def test_an_answer_that_never_began_is_said_to_have_been_stopped() -> None:
 
 @pytest.mark.failure(3)
 def test_thoughts_alone_are_kept_as_words_when_they_were_cut_off() -> None:
-    talk = Talk().user("Hi").answer(thought("They greet "), thought("me"), finish="cancelled")
+    talk = (
+        TranscriptBuilder()
+        .user("Hi")
+        .answer(thought("They greet "), thought("me"), finish="cancelled")
+    )
     turn = build_turns(talk.user("Again").messages, {})[1]
     assert isinstance(turn, AssistantTurn)
     assert "They greet me" in turn.text
@@ -74,7 +78,7 @@ def test_thoughts_alone_are_kept_as_words_when_they_were_cut_off() -> None:
 
 
 def test_thoughts_beside_words_stay_thoughts() -> None:
-    talk = Talk().user("Hi").answer(thought("They greet."), text("Hello.")).user("Bye")
+    talk = TranscriptBuilder().user("Hi").answer(thought("They greet."), text("Hello.")).user("Bye")
     assert build_turns(talk.messages, {})[1] == AssistantTurn(
         text="Hello.", reasoning="They greet."
     )
@@ -82,7 +86,7 @@ def test_thoughts_beside_words_stay_thoughts() -> None:
 
 def test_each_step_is_a_turn_with_its_calls_and_their_results() -> None:
     talk = (
-        Talk()
+        TranscriptBuilder()
         .user("Look")
         .answer(
             text("First."),
@@ -139,7 +143,9 @@ def test_each_step_is_a_turn_with_its_calls_and_their_results() -> None:
 def test_every_call_has_one_result_whatever_became_of_it(
     state: str, fields: dict[str, Any], output: str
 ) -> None:
-    talk = Talk().user("Go").answer(call(state=ToolState(state), **fields)).user("And?")
+    talk = (
+        TranscriptBuilder().user("Go").answer(call(state=ToolState(state), **fields)).user("And?")
+    )
     _, asked, result, _ = build_turns(talk.messages, {})
     assert isinstance(asked, AssistantTurn) and len(asked.calls) == 1
     assert isinstance(result, ToolTurn)
@@ -149,7 +155,9 @@ def test_every_call_has_one_result_whatever_became_of_it(
 @pytest.mark.failure(4)
 def test_a_call_whose_input_was_cut_off_is_told_with_valid_arguments() -> None:
     half = call(input=None, input_text='{"comm', state=ToolState.CANCELLED)
-    turns = build_turns(Talk().user("Go").answer(half, finish="cancelled").messages, {})
+    turns = build_turns(
+        TranscriptBuilder().user("Go").answer(half, finish="cancelled").messages, {}
+    )
     assert isinstance(turns[1], AssistantTurn)
     assert turns[1].calls[0].arguments == "{}"
 
@@ -159,14 +167,14 @@ def test_a_call_whose_input_was_cut_off_is_told_with_valid_arguments() -> None:
     [("shell", "shell"), ("", "unknown"), ("a b.c\ufffd", "a_b_c_"), ("n" * 300, "n" * 64)],
 )
 def test_a_call_of_an_odd_name_does_not_spoil_the_requests_after_it(name: str, told: str) -> None:
-    talk = Talk().user("Go").answer(call(name, state=ToolState.FAILED)).user("And?")
+    talk = TranscriptBuilder().user("Go").answer(call(name, state=ToolState.FAILED)).user("And?")
     _, asked, result, _ = build_turns(talk.messages, {})
     assert isinstance(asked, AssistantTurn) and isinstance(result, ToolTurn)
     assert (asked.calls[0].name, result.name) == (told, told)
 
 
 def test_the_same_id_in_two_steps_makes_two_calls_with_a_result_each() -> None:
-    talk = Talk().user("Go").answer(call(output="one"), call(output="two"))
+    talk = TranscriptBuilder().user("Go").answer(call(output="one"), call(output="two"))
     turns = build_turns(talk.messages, {})
     assert [type(turn).__name__ for turn in turns] == [
         "UserTurn",
@@ -178,7 +186,7 @@ def test_the_same_id_in_two_steps_makes_two_calls_with_a_result_each() -> None:
 
 
 def test_an_answer_at_the_end_is_asked_to_go_on() -> None:
-    talk = Talk().user("Hi").answer(text("Hel"), finish="interrupted")
+    talk = TranscriptBuilder().user("Hi").answer(text("Hel"), finish="interrupted")
     assert build_turns(talk.messages, {})[-1] == user(GO_ON)
 
 
@@ -187,7 +195,7 @@ def test_after_a_summary_of_everything_there_is_still_something_to_answer() -> N
 
 
 def test_a_steer_is_told_where_it_was_said() -> None:
-    talk = Talk().user("Go").answer(text("Going."), call(output="x"), finish="steered")
+    talk = TranscriptBuilder().user("Go").answer(text("Going."), call(output="x"), finish="steered")
     talk.user("Left!").answer(finish=None)
     *_, result, steer = build_turns(talk.messages[:-1], {})
     assert isinstance(result, ToolTurn)
@@ -195,14 +203,16 @@ def test_a_steer_is_told_where_it_was_said() -> None:
 
 
 def test_prompts_in_a_row_become_one_turn() -> None:
-    assert build_turns(Talk().user("One").user("Two").messages, {}) == (user("One", "Two"),)
+    assert build_turns(TranscriptBuilder().user("One").user("Two").messages, {}) == (
+        user("One", "Two"),
+    )
 
 
 def test_files_go_along_and_missing_ones_are_said_to_be_gone() -> None:
     def file(name: str) -> InputFile:
         return InputFile(file_id=FileId(name), name=f"{name}.txt", media_type="text/plain", size=1)
 
-    talk = Talk().user([InputText(text="Read"), file("kept"), file("gone")])
+    talk = TranscriptBuilder().user([InputText(text="Read"), file("kept"), file("gone")])
     assert files_of(talk.messages) == {"kept", "gone"}
     assert build_turns(talk.messages, {FileId("kept"): b"x"}) == (
         UserTurn(
@@ -217,7 +227,7 @@ def test_files_go_along_and_missing_ones_are_said_to_be_gone() -> None:
 
 
 def test_old_results_are_shortened_first_and_it_is_said() -> None:
-    talk = Talk().user("Go")
+    talk = TranscriptBuilder().user("Go")
     talk.answer(call(number=1, output="a" * 1000), text("Next."), call(number=2, output="b" * 1000))
     shorter = shorten(build_turns(talk.messages, {}), to=1500)
     first, second = (turn.output for turn in shorter if isinstance(turn, ToolTurn))

@@ -12,7 +12,7 @@ import aiohttp
 
 from tests.api.contract.house import Api, House, open_house
 from tests.support.model_server import Exchange
-from tests.support.raw import Answer
+from tests.support.raw import RawAnswer
 
 Json = dict[str, Any]
 
@@ -56,7 +56,7 @@ class Ears(Api):
 
     async def call(
         self, method: str, path: str, body: Any = None, *, headers: dict[str, str] | None = None
-    ) -> Answer:
+    ) -> RawAnswer:
         answer = await super().call(method, path, body, headers=headers)
         self.heard.append(f"{method} {path} {answer.headers} {json.dumps(answer.body)}")
         return answer

@@ -12,7 +12,7 @@ from tenuto.api.guesses import Guesses
 from tenuto.api.metrics import Metrics
 from tenuto.api.services import BodyLimits, Services
 from tenuto.engine.engine import Switchboard
-from tests.mutation.stage import Stage
+from tests.engine.harness import EngineHarness
 from tests.support.narrow import NarrowStore
 
 TOKEN = "t"
@@ -23,20 +23,20 @@ class Indoors:
 
     def __init__(self) -> None:
         self.store = NarrowStore(Switchboard())
-        stage = Stage(self.store, Switchboard())
+        harness = EngineHarness(self.store, Switchboard())
         services = Services(
-            engine=stage.engine,
+            engine=harness.engine,
             seen_by=self.store.seen_by,
             check_storage=self.store.check,
-            models=stage.models,
+            models=harness.models,
             settings=cast("Any", None),
             providers=cast("Any", None),
-            clock=stage.node.clock,
-            started_at=stage.node.clock.now(),
+            clock=harness.node.clock,
+            started_at=harness.node.clock.now(),
             limits=BodyLimits(max_body_bytes=10_000, max_file_bytes=10_000),
             metrics=Metrics(),
         )
-        self.coordinator = stage.coordinator
+        self.coordinator = harness.coordinator
         door = Door(token=TOKEN, host="127.0.0.1", port=80)
         self.app = build_app(services, door, Guesses(most_per_minute=9))
 

@@ -12,7 +12,7 @@ from tenuto.core.event import ApprovalRequested, RunFinished, SessionCreated, Se
 from tenuto.core.message import ToolPart
 from tenuto.core.run import RunStatus, WhenBusy
 from tenuto.core.session import DEFAULT_WORKSPACE
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import ModelServer, answer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer

@@ -10,7 +10,8 @@ import pytest
 
 from tests.api.blind import MODELS, NAMES, BlindHouse, everything, open_blind_house, told
 from tests.api.contract.house import refused
-from tests.support.fold import assert_settled, fold, read_log
+from tests.oracle.fold import fold
+from tests.support.log import assert_settled, read_log
 from tests.support.talk import call_tool
 
 pytestmark = pytest.mark.anyio

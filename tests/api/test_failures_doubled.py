@@ -7,7 +7,8 @@ import anyio
 import pytest
 
 from tenuto.client import Client, RunHandle, SessionHandle
-from tests.support.fold import assert_settled, fold, fold_frames, read_log
+from tests.oracle.fold import fold
+from tests.support.log import assert_settled, fold_frames, read_log
 from tests.support.model_server import ClientGone, Exchange, ModelServer
 from tests.support.raw import RawApi, RawFrame
 from tests.support.server import TenutoServer

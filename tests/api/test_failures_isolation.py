@@ -10,7 +10,7 @@ from tenuto.client import ApiError, Client, RunHandle, SessionHandle
 from tenuto.core.approval import Decision
 from tenuto.core.event import ApprovalRequested
 from tenuto.core.message import Message, ToolPart
-from tests.support.fold import assert_settled, read_log
+from tests.support.log import assert_settled, read_log
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer

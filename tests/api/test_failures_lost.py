@@ -7,7 +7,7 @@ from tenuto.client import Client, SessionHandle
 from tenuto.core.event import RunFinished
 from tenuto.core.message import ToolPart
 from tenuto.core.value import RunId
-from tests.support.fold import assert_settled, fold_frames
+from tests.support.log import assert_settled, fold_frames
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer

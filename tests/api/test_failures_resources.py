@@ -11,7 +11,7 @@ import pytest
 from tenuto.client import Client, SessionHandle
 from tenuto.core.run import Mode
 from tenuto.core.value import SessionId
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi, RawSse
 from tests.support.server import TenutoServer

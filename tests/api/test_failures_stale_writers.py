@@ -9,7 +9,7 @@ import pytest
 from tenuto.client import ApiError, Client, RunHandle, SessionHandle
 from tenuto.core.event import RunStarted
 from tenuto.core.run import WhenBusy
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import ClientGone, Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer

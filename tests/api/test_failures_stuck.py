@@ -9,7 +9,7 @@ import pytest
 from tenuto.client import ApiError, Client, RunHandle, SessionHandle
 from tenuto.core.approval import Decision
 from tenuto.core.event import ApprovalRequested
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer

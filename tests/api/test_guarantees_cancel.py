@@ -9,7 +9,7 @@ from tenuto.client import Client, RunHandle, SessionHandle
 from tenuto.core.event import ApprovalRequested, PartUpdated
 from tenuto.core.message import FilePart, Message, TextPart, ToolPart
 from tenuto.core.run import InputFile, InputText
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer

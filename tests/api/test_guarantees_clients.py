@@ -8,7 +8,7 @@ import pytest
 
 from tenuto.client import ApiError, Client, SessionHandle
 from tenuto.core.run import Run
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer

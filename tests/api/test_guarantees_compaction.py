@@ -4,7 +4,7 @@ import anyio
 import pytest
 
 from tenuto.client import ApiError, Client, Compacted, SessionHandle
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 from tests.support.watch import outline

@@ -7,7 +7,7 @@ import pytest
 
 from tenuto.client import Client, SessionHandle
 from tenuto.core.run import Mode, OnDisconnect, RunStatus
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 from tests.support.watch import outline, until_text

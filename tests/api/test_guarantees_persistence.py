@@ -10,7 +10,7 @@ from tenuto.core.event import PartUpdated
 from tenuto.core.message import FilePart, TextPart, ToolPart
 from tenuto.core.run import InputFile, InputText, Mode
 from tenuto.core.value import SessionId
-from tests.support.fold import assert_settled, read_log
+from tests.support.log import assert_settled, read_log
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer

@@ -7,7 +7,7 @@ from tenuto.client import SessionHandle
 from tenuto.core.event import PartUpdated, RunAccepted, RunFinished
 from tenuto.core.message import ToolPart
 from tenuto.core.run import Run, WhenBusy
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.watch import outline, until_event, until_text

@@ -7,7 +7,8 @@ import anyio
 import pytest
 
 from tenuto.client import ApiError, RunHandle, SessionHandle, Snapshot
-from tests.support.fold import assert_settled, fold
+from tests.oracle.fold import fold
+from tests.support.log import assert_settled
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer

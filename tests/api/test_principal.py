@@ -20,7 +20,7 @@ from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import ComparisonId, FileId, PrincipalId, SessionId, StreamId
 from tenuto.engine import stops
 from tests.api.indoors import Indoors
-from tests.conformance.life import START, Life, make_workspace
+from tests.conformance.driven import START, DrivenSession, make_workspace
 
 pytestmark = pytest.mark.anyio
 
@@ -88,10 +88,10 @@ async def indoors(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Indoors]:
         panes=(Pane(session_id=HIDDEN, model="m/a"), Pane(session_id=OTHER, model="m/b")),
     )
     await store.create_comparison(comparison)
-    life = Life(store, HIDDEN)
-    await life.accept([InputText(text="look"), InputFile(file_id=FILE.id)])  # type: ignore[arg-type]
-    await life.start()
-    await life.answer(await life.ask(await life.call_tool()), Decision.ALLOW_SESSION)
+    driven = DrivenSession(store, HIDDEN)
+    await driven.accept([InputText(text="look"), InputFile(file_id=FILE.id)])  # type: ignore[arg-type]
+    await driven.start()
+    await driven.answer(await driven.ask(await driven.call_tool()), Decision.ALLOW_SESSION)
     yield indoors
 
 
@@ -180,11 +180,13 @@ async def test_what_is_made_is_of_whoever_made_it(
 async def test_what_is_caused_in_a_session_is_by_whoever_caused_it(
     indoors: Indoors, monkeypatch: pytest.MonkeyPatch, method: str, path: str, body: Any
 ) -> None:
-    life = Life(indoors.store, OTHER)
-    await life.accept("hello")
-    await life.start()
-    await life.answer(await life.ask(await life.call_tool(), "apr_other"), Decision.ALLOW_SESSION)
-    await life.settle()
+    driven = DrivenSession(indoors.store, OTHER)
+    await driven.accept("hello")
+    await driven.start()
+    await driven.answer(
+        await driven.ask(await driven.call_tool(), "apr_other"), Decision.ALLOW_SESSION
+    )
+    await driven.settle()
     head = (await indoors.store.session(OTHER)).head
     monkeypatch.setattr(gate, "OWNER", ANN)
     status, _ = await indoors.ask(method, path, body)
@@ -207,11 +209,11 @@ async def test_what_is_caused_in_a_session_is_by_whoever_caused_it(
 async def test_what_is_caused_in_a_session_at_work_is_by_whoever_caused_it(
     indoors: Indoors, monkeypatch: pytest.MonkeyPatch, method: str, path: str, body: Any
 ) -> None:
-    life = Life(indoors.store, OTHER)
-    await life.accept("hello")
-    await life.start()
-    await life.ask(await life.call_tool(), "apr_other")
-    await life.accept("waits")
+    driven = DrivenSession(indoors.store, OTHER)
+    await driven.accept("hello")
+    await driven.start()
+    await driven.ask(await driven.call_tool(), "apr_other")
+    await driven.accept("waits")
     head = (await indoors.store.session(OTHER)).head
     monkeypatch.setattr(gate, "OWNER", ANN)
     status, _ = await indoors.ask(method, path, body)

@@ -72,5 +72,14 @@ def test_the_core_knows_nothing_but_values(graph: grimp.ImportGraph) -> None:
     assert not known & NOT_IN_CORE
 
 
+def test_the_oracle_knows_nothing_of_what_it_judges() -> None:
+    tests = grimp.build_graph("tests", include_external_packages=True, cache_dir=None)
+    oracle = tests.find_descendants("tests.oracle")
+    known = {name for module in oracle for name in tests.find_modules_directly_imported_by(module)}
+    ours = {name for name in known if name.split(".")[0] in ("tests", "tenuto")}
+    assert "tests.oracle.rule" in ours
+    assert not [name for name in ours if not _is_in(name, ("tests.oracle",))]
+
+
 def _is_in(module: str, rooms: tuple[str, ...]) -> bool:
     return any(module == room or module.startswith(f"{room}.") for room in rooms)

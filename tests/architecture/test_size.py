@@ -39,8 +39,10 @@ def test_most_modules_of_the_product_are_short() -> None:
     assert said[len(said) * 9 // 10] <= MOST_LINES
 
 
-def test_no_public_class_has_the_name_of_another() -> None:
-    names = Counter(name for path in SOURCES for name in _classes(path))
+@pytest.mark.parametrize("room", ["src", "tests"])
+def test_no_public_class_has_the_name_of_another(room: str) -> None:
+    paths = [path for path in MODULES if path.startswith(room)]
+    names = Counter(name for path in paths for name in _classes(path))
     assert not [name for name, times in names.items() if times > 1]
 
 

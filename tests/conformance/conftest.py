@@ -8,7 +8,7 @@ import pytest
 from tenuto.ports.store import Store
 from tenuto.storage.memory import MemoryStore
 from tenuto.storage.sqlite import SqliteStore
-from tests.conformance.life import make_workspace
+from tests.conformance.driven import make_workspace
 from tests.conformance.listener import Listener
 
 

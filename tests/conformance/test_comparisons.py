@@ -24,7 +24,7 @@ from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import ComparisonId, SessionId, StreamId, WorkspaceId
 from tenuto.ports.query import ComparisonQuery, Once, RunQuery, SessionQuery
 from tenuto.ports.store import Store
-from tests.conformance.life import NODE, Life, instant, make_workspace, whole_log
+from tests.conformance.driven import NODE, DrivenSession, instant, make_workspace, whole_log
 from tests.conformance.listener import Listener
 
 pytestmark = pytest.mark.anyio
@@ -51,9 +51,11 @@ def new_comparison(name: str = "one", *, panes: int = 3, at: int = 0, **fields: 
     )
 
 
-async def begin(store: Store, name: str = "one", **fields: Any) -> tuple[Comparison, list[Life]]:
+async def begin(
+    store: Store, name: str = "one", **fields: Any
+) -> tuple[Comparison, list[DrivenSession]]:
     made = await store.create_comparison(new_comparison(name, **fields))
-    return made, [Life(store, pane.session_id) for pane in made.panes]
+    return made, [DrivenSession(store, pane.session_id) for pane in made.panes]
 
 
 async def vote(
@@ -80,15 +82,15 @@ async def listed(store: Store, **query: Any) -> list[str]:
     return [session.id for session in (await store.sessions(SessionQuery(**query))).sessions]
 
 
-async def folded(life: Life) -> Transcript:
-    return await life.transcript()
+async def folded(driven: DrivenSession) -> Transcript:
+    return await driven.transcript()
 
 
 async def test_a_comparison_comes_with_a_session_for_each_pane(store: Store) -> None:
-    made, lives = await begin(store)
+    made, sessions = await begin(store)
     found = await store.comparison(made.id)
     assert found.comparison == made
-    assert [session.id for session in found.sessions] == [life.id for life in lives]
+    assert [session.id for session in found.sessions] == [driven.id for driven in sessions]
     for n, session in enumerate(found.sessions):
         assert session.model is None
         assert session.comparison is not None
@@ -121,10 +123,10 @@ async def test_the_same_request_makes_one_comparison(store: Store) -> None:
 async def test_panes_are_in_no_list_no_search_and_no_workspaces_log(
     store: Store, listener: Listener
 ) -> None:
-    made, lives = await begin(store)
-    await lives[0].turn("a zebra", "stripes")
+    made, sessions = await begin(store)
+    await sessions[0].turn("a zebra", "stripes")
     await vote(store, made.id)
-    await lives[0].update(title="zebra")
+    await sessions[0].update(title="zebra")
     assert await listed(store) == await listed(store, workspace_id=DEFAULT_WORKSPACE) == []
     assert await listed(store, words="zebra") == []
     assert await whole_log(store, "default") == []
@@ -132,29 +134,29 @@ async def test_panes_are_in_no_list_no_search_and_no_workspaces_log(
 
 
 async def test_a_panes_runs_are_runs_like_any_other(store: Store) -> None:
-    _, lives = await begin(store)
-    run = await lives[0].turn("hello", "hi")
+    _, sessions = await begin(store)
+    run = await sessions[0].turn("hello", "hi")
     assert await store.run(run.id) == run
     assert (await store.runs(RunQuery())).runs == (run,)
-    assert [m.text() for m in (await store.snapshot(lives[0].id)).messages] == ["hello", "hi"]
-    await lives[1].accept("hello")
-    assert await store.waiting_sessions() == (lives[1].id,)
+    assert [m.text() for m in (await store.snapshot(sessions[0].id)).messages] == ["hello", "hi"]
+    await sessions[1].accept("hello")
+    assert await store.waiting_sessions() == (sessions[1].id,)
 
 
 @pytest.mark.failure(50)
 async def test_no_row_and_no_event_of_a_blind_pane_names_a_model(
     store: Store, listener: Listener
 ) -> None:
-    made, lives = await begin(store)
-    for life in lives:
-        await life.turn("hello", "hi")
-        await life.accept("and now")
-        await life.start()
-        await life.settle(FAILED)
-        snapshot = await store.snapshot(life.id)
-        everything = (snapshot, await store.runs(RunQuery()), await whole_log(store, life.id))
+    made, sessions = await begin(store)
+    for driven in sessions:
+        await driven.turn("hello", "hi")
+        await driven.accept("and now")
+        await driven.start()
+        await driven.settle(FAILED)
+        snapshot = await store.snapshot(driven.id)
+        everything = (snapshot, await store.runs(RunQuery()), await whole_log(store, driven.id))
         assert "secret" not in repr(everything)
-        assert (await store.session(life.id)).usage.cost_usd is None
+        assert (await store.session(driven.id)).usage.cost_usd is None
     assert "secret" not in repr(listener.heard)
     assert (await store.comparison(made.id)).comparison.hidden
 
@@ -162,40 +164,42 @@ async def test_no_row_and_no_event_of_a_blind_pane_names_a_model(
 async def test_a_vote_shows_every_model_and_live_is_reload(
     store: Store, listener: Listener
 ) -> None:
-    made, lives = await begin(store)
-    for life in lives[:2]:
-        await life.turn("hello", "hi")
-        await life.accept("and now")
-        await life.start()
-        await life.settle(FAILED)
-    under_way = await lives[2].accept("hello")
-    await lives[2].start()
-    await lives[2].say("still ")
+    made, sessions = await begin(store)
+    for driven in sessions[:2]:
+        await driven.turn("hello", "hi")
+        await driven.accept("and now")
+        await driven.start()
+        await driven.settle(FAILED)
+    under_way = await sessions[2].accept("hello")
+    await sessions[2].start()
+    await sessions[2].say("still ")
     listener.heard.clear()
     voted = await vote(store, made.id, 1)
     assert (await store.comparison(made.id)).comparison == voted
-    for n, life in enumerate(lives):
-        snapshot = await store.snapshot(life.id)
+    for n, driven in enumerate(sessions):
+        snapshot = await store.snapshot(driven.id)
         assert snapshot.session.model == SECRETS[n]
         assert {run.model for run in snapshot.runs} == {SECRETS[n]}
-        assert (await folded(life)).runs == {run.id: run for run in snapshot.runs}
-        (told,) = listener.of(life.id)
+        assert (await folded(driven)).runs == {run.id: run for run in snapshot.runs}
+        (told,) = listener.of(driven.id)
         assert told.seq == snapshot.session.head
         event = told.event()
         assert isinstance(event, SessionUpdated)
         assert event.changes.model == SECRETS[n]
-    assert (await store.session(lives[0].id)).usage.cost_usd == 0.5
-    assert (await store.run((await store.snapshot(lives[0].id)).runs[1].id)).error == FAILED.error
+    assert (await store.session(sessions[0].id)).usage.cost_usd == 0.5
+    assert (
+        await store.run((await store.snapshot(sessions[0].id)).runs[1].id)
+    ).error == FAILED.error
     # What streams goes on, and ends in the open.
-    await lives[2].go_on_saying("talking", offset=6)
-    ended = await lives[2].settle(FAILED)
+    await sessions[2].go_on_saying("talking", offset=6)
+    ended = await sessions[2].settle(FAILED)
     assert (ended.id, ended.model, ended.error) == (under_way.id, SECRETS[2], FAILED.error)
-    assert (await folded(lives[2])).runs[ended.id] == ended
+    assert (await folded(sessions[2])).runs[ended.id] == ended
 
 
 @pytest.mark.failure(38)
 async def test_of_twenty_votes_at_once_one_is_taken(store: Store) -> None:
-    made, lives = await begin(store)
+    made, sessions = await begin(store)
     taken: list[Winner] = []
 
     async def cast(n: int) -> None:
@@ -212,8 +216,8 @@ async def test_of_twenty_votes_at_once_one_is_taken(store: Store) -> None:
     found = (await store.comparison(made.id)).comparison
     assert found.vote is not None
     assert taken == [found.vote.winner]
-    for life in lives:
-        assert (await store.session(life.id)).head == 1
+    for driven in sessions:
+        assert (await store.session(driven.id)).head == 1
 
 
 async def test_a_vote_that_is_sent_again_gets_its_first_answer(store: Store) -> None:
@@ -225,11 +229,11 @@ async def test_a_vote_that_is_sent_again_gets_its_first_answer(store: Store) -> 
 
 
 async def test_a_verdict_that_raises_stores_nothing(store: Store) -> None:
-    made, lives = await begin(store)
+    made, sessions = await begin(store)
     with pytest.raises(NotFound):
         await store.judge(made.id, _refuse)
     assert (await store.comparison(made.id)).comparison == made
-    assert (await store.session(lives[0].id)).head == 0
+    assert (await store.session(sessions[0].id)).head == 0
     with pytest.raises(NotFound):
         await vote(store, "cmp_no")
 
@@ -239,49 +243,49 @@ def _refuse(comparison: Comparison, desks: object) -> Verdict[Comparison]:
 
 
 async def test_a_kept_pane_is_a_session_from_then_on(store: Store, listener: Listener) -> None:
-    made, lives = await begin(store)
-    await lives[1].turn("a zebra", "stripes")
+    made, sessions = await begin(store)
+    await sessions[1].turn("a zebra", "stripes")
     await vote(store, made.id)
     await keep(store, made.id, 1)
-    assert await listed(store) == await listed(store, words="zebra") == [lives[1].id]
-    assert await listed(store, workspace_id=DEFAULT_WORKSPACE) == [lives[1].id]
+    assert await listed(store) == await listed(store, words="zebra") == [sessions[1].id]
+    assert await listed(store, workspace_id=DEFAULT_WORKSPACE) == [sessions[1].id]
     (created,) = await whole_log(store, "default")
     assert isinstance(created, SessionCreated)
-    assert created.session == await store.session(lives[1].id)
-    await lives[1].turn("and lions", "roar")
+    assert created.session == await store.session(sessions[1].id)
+    await sessions[1].turn("and lions", "roar")
     kinds = [stored.type for stored in listener.of("default")]
     assert kinds == ["session.created", "run.accepted", "run.started", "run.finished"]
 
 
 async def test_keeping_twice_changes_nothing(store: Store) -> None:
-    made, lives = await begin(store, blind=False)
+    made, sessions = await begin(store, blind=False)
     await keep(store, made.id, 0)
-    head = (await store.session(lives[0].id)).head
+    head = (await store.session(sessions[0].id)).head
     await keep(store, made.id, 0)
-    assert (await store.session(lives[0].id)).head == head
+    assert (await store.session(sessions[0].id)).head == head
     assert len(await whole_log(store, "default")) == 1
 
 
 async def test_a_comparison_is_forgotten_only_without_its_panes(store: Store) -> None:
-    made, lives = await begin(store, blind=False)
+    made, sessions = await begin(store, blind=False)
     await keep(store, made.id, 0)
-    await lives[1].delete()
+    await sessions[1].delete()
     with pytest.raises(SessionBusy):
         await store.forget_comparison(made.id)
-    await lives[2].delete()
+    await sessions[2].delete()
     await store.forget_comparison(made.id)
     with pytest.raises(NotFound):
         await store.comparison(made.id)
     with pytest.raises(NotFound):
         await store.forget_comparison(made.id)
-    assert await listed(store) == [lives[0].id]
+    assert await listed(store) == [sessions[0].id]
     assert await store.voted() == ()
 
 
 async def test_a_forgotten_comparison_takes_its_answers_along(store: Store) -> None:
     made = await store.create_comparison(new_comparison(panes=2), once=ONCE)
     for pane in made.panes:
-        await Life(store, pane.session_id).delete()
+        await DrivenSession(store, pane.session_id).delete()
     await store.forget_comparison(made.id)
     assert await store.answered(ONCE, Comparison) is None
 
@@ -289,13 +293,13 @@ async def test_a_forgotten_comparison_takes_its_answers_along(store: Store) -> N
 async def test_a_deleted_panes_log_tells_only_its_own_watchers(
     store: Store, listener: Listener
 ) -> None:
-    made, lives = await begin(store)
-    await lives[0].turn("hello", "hi")
-    await lives[0].delete()
-    assert listener.of(lives[0].id)[-1].type == "session.deleted"
+    made, sessions = await begin(store)
+    await sessions[0].turn("hello", "hi")
+    await sessions[0].delete()
+    assert listener.of(sessions[0].id)[-1].type == "session.deleted"
     assert await whole_log(store, "default") == []
     found = await store.comparison(made.id)
-    assert [session.id for session in found.sessions] == [lives[1].id, lives[2].id]
+    assert [session.id for session in found.sessions] == [sessions[1].id, sessions[2].id]
     voted = await vote(store, made.id, 2)
     assert voted.vote is not None and voted.vote.among == (1, 2)
 
@@ -325,11 +329,11 @@ async def test_the_voted_ones_come_in_the_order_of_their_votes(store: Store) -> 
 
 async def test_a_workspace_with_a_comparison_is_not_empty(store: Store) -> None:
     await make_workspace(store, "wsp_b")
-    made, lives = await begin(store, workspace_id=WorkspaceId("wsp_b"))
+    made, sessions = await begin(store, workspace_id=WorkspaceId("wsp_b"))
     with pytest.raises(SessionBusy):
         await store.delete_workspace(WorkspaceId("wsp_b"))
-    for life in lives:
-        await life.delete()
+    for driven in sessions:
+        await driven.delete()
     with pytest.raises(SessionBusy):
         await store.delete_workspace(WorkspaceId("wsp_b"))
     await store.forget_comparison(made.id)

@@ -14,7 +14,7 @@ from tenuto.core.session import SessionChanges, Workspace
 from tenuto.core.value import FileId, MessageId, SessionId, WorkspaceId
 from tenuto.ports.query import Once
 from tenuto.ports.store import Store
-from tests.conformance.life import START, Life, instant, new_session, whole_log
+from tests.conformance.driven import START, DrivenSession, instant, new_session, whole_log
 from tests.conformance.listener import Listener
 
 pytestmark = pytest.mark.anyio
@@ -27,9 +27,9 @@ class Refused(Exception):
 
 
 async def test_a_decision_that_raises_stores_nothing(store: Store, listener: Listener) -> None:
-    life = await Life.begin(store)
-    await life.turn("hello", "hi")
-    before, log = await store.snapshot(life.id), await whole_log(store, life.id)
+    driven = await DrivenSession.begin(store)
+    await driven.turn("hello", "hi")
+    before, log = await store.snapshot(driven.id), await whole_log(store, driven.id)
     listener.heard.clear()
     listener.changes.clear()
 
@@ -37,67 +37,67 @@ async def test_a_decision_that_raises_stores_nothing(store: Store, listener: Lis
         raise Refused
 
     with pytest.raises(Refused):
-        await store.commit(life.id, refuse, once=ONCE)
-    assert await store.snapshot(life.id) == before
-    assert await whole_log(store, life.id) == log
+        await store.commit(driven.id, refuse, once=ONCE)
+    assert await store.snapshot(driven.id) == before
+    assert await whole_log(store, driven.id) == log
     assert (listener.heard, listener.changes) == ([], [])
-    await life.accept("the key is still free", once=ONCE)
-    assert (await store.session(life.id)).queued == 1
+    await driven.accept("the key is still free", once=ONCE)
+    assert (await store.session(driven.id)).queued == 1
 
 
 async def test_a_change_that_cannot_be_written_stores_nothing(store: Store) -> None:
-    life = await Life.begin(store)
-    before = await store.snapshot(life.id)
+    driven = await DrivenSession.begin(store)
+    before = await store.snapshot(driven.id)
 
     def nonsense(desk: Desk) -> Change[None]:
-        named = SessionUpdated(session_id=life.id, at=START, changes=SessionChanges(title="half"))
+        named = SessionUpdated(session_id=driven.id, at=START, changes=SessionChanges(title="half"))
         closed = MessageFinished(
-            session_id=life.id, at=START, message_id=MessageId("msg_x"), finish_reason="end_turn"
+            session_id=driven.id, at=START, message_id=MessageId("msg_x"), finish_reason="end_turn"
         )
         return Change(events=(named, closed), control=desk.control, result=None)
 
     with pytest.raises(ValueError, match="msg_x"):
-        await store.commit(life.id, nonsense)
-    assert await store.snapshot(life.id) == before
-    assert await whole_log(store, life.id) == []
+        await store.commit(driven.id, nonsense)
+    assert await store.snapshot(driven.id) == before
+    assert await whole_log(store, driven.id) == []
 
 
 async def test_a_refused_decision_does_not_disturb_its_neighbours(store: Store) -> None:
-    lives = [await Life.begin(store, f"s{n}") for n in range(10)]
+    sessions = [await DrivenSession.begin(store, f"s{n}") for n in range(10)]
     refused = 0
 
-    async def prompt_twice(life: Life) -> None:
+    async def prompt_twice(driven: DrivenSession) -> None:
         nonlocal refused
-        await life.accept("first")
+        await driven.accept("first")
         try:
-            await life.accept("second", when_busy=WhenBusy.REJECT)
+            await driven.accept("second", when_busy=WhenBusy.REJECT)
         except SessionBusy:
             refused += 1
 
     async with anyio.create_task_group() as group:
-        for life in lives:
-            group.start_soon(prompt_twice, life)
+        for driven in sessions:
+            group.start_soon(prompt_twice, driven)
     assert refused == 10
-    assert [(await store.session(life.id)).queued for life in lives] == [1] * 10
+    assert [(await store.session(driven.id)).queued for driven in sessions] == [1] * 10
 
 
 async def test_the_desk_shows_the_session_as_it_is_now(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.accept("one")
-    await life.start()
-    await life.say("a", "b")
-    await life.accept("two")
+    driven = await DrivenSession.begin(store)
+    await driven.accept("one")
+    await driven.start()
+    await driven.say("a", "b")
+    await driven.accept("two")
     seen: list[Desk] = []
 
     def look(desk: Desk) -> Change[None]:
         seen.append(desk)
         return Change(events=(), control=desk.control, result=None)
 
-    _, head = await store.commit(life.id, look)
-    await store.commit(life.id, look, sight=Sight.HISTORY)
+    _, head = await store.commit(driven.id, look)
+    await store.commit(driven.id, look, sight=Sight.HISTORY)
     short, full = seen
-    assert short.session.head == head == len(await whole_log(store, life.id))
-    assert short.active is not None and short.active.id == life.fence.run_id
+    assert short.session.head == head == len(await whole_log(store, driven.id))
+    assert short.active is not None and short.active.id == driven.fence.run_id
     assert [run.input for run in short.queue] == ["two"]
     assert (short.outline, short.last_run) == ((), None)
     assert [line.role for line in full.outline] == ["user", "assistant"]
@@ -105,52 +105,52 @@ async def test_the_desk_shows_the_session_as_it_is_now(store: Store) -> None:
 
 
 async def test_a_decision_about_no_session_is_not_found(store: Store) -> None:
-    life = Life(store, SessionId("ses_nobody"))
+    driven = DrivenSession(store, SessionId("ses_nobody"))
     with pytest.raises(NotFound):
-        await life.accept("hello")
+        await driven.accept("hello")
 
 
 @pytest.mark.failure(19)
 async def test_the_same_request_twice_makes_one_run(store: Store, listener: Listener) -> None:
-    life = await Life.begin(store)
-    first = await life.accept("hello", once=ONCE)
+    driven = await DrivenSession.begin(store)
+    first = await driven.accept("hello", once=ONCE)
     listener.changes.clear()
-    again = await life.accept("hello", once=replace(ONCE, at=instant(9)))
+    again = await driven.accept("hello", once=replace(ONCE, at=instant(9)))
     assert again == first
-    assert (await store.session(life.id)).queued == 1
+    assert (await store.session(driven.id)).queued == 1
     assert listener.changes == []
 
 
 @pytest.mark.failure(19)
 async def test_the_same_request_at_the_same_time_makes_one_run(store: Store) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     async with anyio.create_task_group() as group:
         for _ in range(8):
-            group.start_soon(lambda: life.accept("hello", once=ONCE))
-    assert (await store.session(life.id)).queued == 1
+            group.start_soon(lambda: driven.accept("hello", once=ONCE))
+    assert (await store.session(driven.id)).queued == 1
 
 
 async def test_a_repeated_request_answers_with_its_first_result_and_the_present_head(
     store: Store,
 ) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
 
     def count(desk: Desk) -> Change[dict[str, int]]:
-        event = SessionUpdated(session_id=life.id, at=START, changes=SessionChanges(draft="x"))
+        event = SessionUpdated(session_id=driven.id, at=START, changes=SessionChanges(draft="x"))
         return Change(events=(event,), control=desk.control, result={"head": desk.session.head})
 
-    first, _ = await store.commit(life.id, count, once=ONCE, answer=dict)
-    await life.update(draft="y")
-    again, head = await store.commit(life.id, count, once=ONCE, answer=dict)
+    first, _ = await store.commit(driven.id, count, once=ONCE, answer=dict)
+    await driven.update(draft="y")
+    again, head = await store.commit(driven.id, count, once=ONCE, answer=dict)
     assert (first, again, head) == ({"head": 0}, {"head": 0}, 2)
 
 
 async def test_another_body_under_the_same_key_is_a_mismatch(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.accept("hello", once=ONCE)
+    driven = await DrivenSession.begin(store)
+    await driven.accept("hello", once=ONCE)
     with pytest.raises(IdempotencyMismatch):
-        await life.accept("something else", once=replace(ONCE, digest="d2"))
-    assert (await store.session(life.id)).queued == 1
+        await driven.accept("something else", once=replace(ONCE, digest="d2"))
+    assert (await store.session(driven.id)).queued == 1
 
 
 async def test_a_session_a_workspace_and_a_file_are_made_once(store: Store) -> None:
@@ -181,20 +181,20 @@ async def test_a_session_is_made_only_where_there_is_a_workspace(store: Store) -
 
 
 async def test_an_id_is_given_once(store: Store) -> None:
-    await Life.begin(store)
+    await DrivenSession.begin(store)
     with pytest.raises(Conflict):
         await store.create_session(new_session("one", title="impostor"))
     assert (await store.session(SessionId("ses_one"))).title == ""
 
 
 async def test_a_cancelled_caller_leaves_a_store_that_goes_on(store: Store) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     with anyio.CancelScope() as scope:
         scope.cancel()
-        await life.accept("perhaps")
+        await driven.accept("perhaps")
     # Nobody waits for it any more; it may still have been stored, whole.
-    await life.accept("surely")
-    session = await store.session(life.id)
-    prompts = [run.input for run in (await store.snapshot(life.id)).runs]
+    await driven.accept("surely")
+    session = await store.session(driven.id)
+    prompts = [run.input for run in (await store.snapshot(driven.id)).runs]
     assert prompts in (["surely"], ["perhaps", "surely"])
     assert session.queued == len(prompts)

@@ -10,33 +10,33 @@ from tenuto.core.run import Reason
 from tenuto.core.value import Instant, StreamId
 from tenuto.ports.query import Once, RunQuery, SessionQuery
 from tenuto.ports.store import Store
-from tests.conformance.life import Life, instant, whole_log
+from tests.conformance.driven import DrivenSession, instant, whole_log
 from tests.conformance.listener import Listener
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_nothing_of_a_deleted_session_is_found(store: Store) -> None:
-    life = await Life.begin(store, title="secret plans")
-    await life.accept("hush")
-    await life.start()
-    approval = await life.ask(await life.call_tool())
-    queued = await life.accept("hush again")
-    await life.delete()
+    driven = await DrivenSession.begin(store, title="secret plans")
+    await driven.accept("hush")
+    await driven.start()
+    approval = await driven.ask(await driven.call_tool())
+    queued = await driven.accept("hush again")
+    await driven.delete()
 
     for missing in (
-        store.session(life.id),
-        store.control(life.id),
-        store.snapshot(life.id),
-        store.open_message(life.id),
-        store.background(life.id),
-        store.user_message(life.id, None),
-        store.approvals(life.id),
+        store.session(driven.id),
+        store.control(driven.id),
+        store.snapshot(driven.id),
+        store.open_message(driven.id),
+        store.background(driven.id),
+        store.user_message(driven.id, None),
+        store.approvals(driven.id),
         store.approval(approval.id),
         store.run(queued.id),
-        store.placed_run(life.fence.run_id),
-        store.runs(RunQuery(session_id=life.id)),
-        life.accept("too late"),
+        store.placed_run(driven.fence.run_id),
+        store.runs(RunQuery(session_id=driven.id)),
+        driven.accept("too late"),
     ):
         with pytest.raises(NotFound):
             await missing
@@ -44,48 +44,48 @@ async def test_nothing_of_a_deleted_session_is_found(store: Store) -> None:
     assert (await store.sessions(SessionQuery(words="secret"))).sessions == ()
     assert (await store.sessions(SessionQuery(words="hush"))).sessions == ()
     assert (await store.runs(RunQuery())).runs == ()
-    assert await store.orphans(life.node, now=instant(99_999)) == ()
+    assert await store.orphans(driven.node, now=instant(99_999)) == ()
     assert await store.waiting_sessions() == ()
 
 
 async def test_its_log_can_be_read_to_the_end_until_it_is_purged(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.accept("hello")
-    await life.start()
-    await life.say("partial")
-    await life.accept("waiting")
-    await life.delete()
-    log = await whole_log(store, life.id)
+    driven = await DrivenSession.begin(store)
+    await driven.accept("hello")
+    await driven.start()
+    await driven.say("partial")
+    await driven.accept("waiting")
+    await driven.delete()
+    log = await whole_log(store, driven.id)
     assert isinstance(log[-1], SessionDeleted)
     endings = [event.run.reason for event in log if isinstance(event, RunFinished)]
     assert endings == [Reason.DELETED, Reason.DELETED]
-    page = await store.read(StreamId(life.id), after=0, limit=1000)
+    page = await store.read(StreamId(driven.id), after=0, limit=1000)
     assert page.head == len(log)
 
     assert await store.purge(before=log[-1].at) == 0
-    assert await whole_log(store, life.id) == log
+    assert await whole_log(store, driven.id) == log
     assert await store.purge(before=instant(59_000)) == 1
     with pytest.raises(NotFound):
-        await store.read(StreamId(life.id), after=0, limit=1)
+        await store.read(StreamId(driven.id), after=0, limit=1)
     assert await store.purge(before=instant(59_000)) == 0
 
 
 async def test_the_workspaces_log_forgets_what_was_said_and_tells_of_the_end(
     store: Store, listener: Listener
 ) -> None:
-    other = await Life.begin(store, "other")
-    life = await Life.begin(store)
-    await life.accept("hush")
-    await life.start()
+    other = await DrivenSession.begin(store, "other")
+    driven = await DrivenSession.begin(store)
+    await driven.accept("hush")
+    await driven.start()
     await other.accept("stays")
     before = await store.read(StreamId("default"), after=0, limit=1000)
-    await life.delete()
+    await driven.delete()
 
     page = await store.read(StreamId("default"), after=0, limit=1000)
     assert not [stored for stored in page.events if b"hush" in stored.body]
     kept = [stored for stored in before.events if stored.event().session_id == other.id]
     assert [stored for stored in page.events if stored.seq <= before.head] == kept
-    gone = [stored.seq for stored in before.events if stored.event().session_id == life.id]
+    gone = [stored.seq for stored in before.events if stored.event().session_id == driven.id]
     assert page.folded == max(gone)
     assert page.folded <= before.head
     tail = [stored for stored in page.events if stored.seq > before.head]
@@ -96,22 +96,22 @@ async def test_the_workspaces_log_forgets_what_was_said_and_tells_of_the_end(
 
 async def test_a_deleted_sessions_requests_are_forgotten(store: Store) -> None:
     once = Once(by=OWNER.id, key="k", digest="d", at=instant(1))
-    life = await Life.begin(store)
-    await life.accept("hello", once=once)
-    await life.delete()
-    other = await Life.begin(store, "other")
+    driven = await DrivenSession.begin(store)
+    await driven.accept("hello", once=once)
+    await driven.delete()
+    other = await DrivenSession.begin(store, "other")
     run = await other.accept("hello", once=once)
     assert run.session_id == other.id
 
 
 async def test_requests_are_kept_for_a_day(store: Store) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     once = Once(by=OWNER.id, key="k", digest="d", at=instant(1))
-    first = await life.accept("hello", once=once)
+    first = await driven.accept("hello", once=once)
     await store.purge(before=_on_the_next_day(once.at))
-    assert await life.accept("hello", once=once) == first
+    assert await driven.accept("hello", once=once) == first
     await store.purge(before=_on_the_next_day(instant(2)))
-    later = await life.accept("hello", once=replace(once, digest="other"))
+    later = await driven.accept("hello", once=replace(once, digest="other"))
     assert later.id != first.id
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tenuto.core.error import NotFound
+from tenuto.core.error import InvalidInput, NotFound
 from tenuto.core.file import FileInfo
 from tenuto.core.run import InputFile, InputText
 from tenuto.core.value import FileId, Instant
 from tenuto.ports.store import Store
-from tests.conformance.life import START, Life, fork_of, new_session
+from tests.conformance.driven import START, DrivenSession, fork_of, new_session
 
 pytestmark = pytest.mark.anyio
 PICTURE = FileId("fil_picture")
@@ -27,16 +27,16 @@ async def is_there(store: Store, file_id: FileId = PICTURE) -> bool:
         return False
 
 
-async def speak_of(life: Life, file_id: FileId = PICTURE) -> None:
+async def speak_of(driven: DrivenSession, file_id: FileId = PICTURE) -> None:
     given = [InputText(text="look"), InputFile(file_id=file_id)]
-    await life.accept(given)  # type: ignore[arg-type]
+    await driven.accept(given)  # type: ignore[arg-type]
 
 
 async def test_a_file_goes_with_its_session(store: Store) -> None:
     await upload(store)
-    life = await Life.begin(store)
-    await speak_of(life)
-    await life.delete()
+    driven = await DrivenSession.begin(store)
+    await speak_of(driven)
+    await driven.delete()
     assert not await is_there(store)
     with pytest.raises(NotFound):
         await store.file(PICTURE)
@@ -44,9 +44,9 @@ async def test_a_file_goes_with_its_session(store: Store) -> None:
 
 async def test_a_file_of_two_sessions_goes_with_the_second(store: Store) -> None:
     await upload(store)
-    first, second = await Life.begin(store, "one"), await Life.begin(store, "two")
-    for life in (first, second):
-        await speak_of(life)
+    first, second = await DrivenSession.begin(store, "one"), await DrivenSession.begin(store, "two")
+    for driven in (first, second):
+        await speak_of(driven)
     await first.delete()
     assert await is_there(store)
     await second.delete()
@@ -55,15 +55,15 @@ async def test_a_file_of_two_sessions_goes_with_the_second(store: Store) -> None
 
 async def test_a_copied_message_keeps_its_file(store: Store) -> None:
     await upload(store)
-    life = await Life.begin(store)
-    await speak_of(life)
-    await life.start()
-    await life.settle()
+    driven = await DrivenSession.begin(store)
+    await speak_of(driven)
+    await driven.start()
+    await driven.settle()
     other = new_session("copy")
-    messages = (await store.snapshot(life.id)).messages
+    messages = (await store.snapshot(driven.id)).messages
     await store.create_session(other, *fork_of(messages, other.id))
-    copy = Life(store, other.id)
-    await life.delete()
+    copy = DrivenSession(store, other.id)
+    await driven.delete()
     assert await is_there(store)
     await copy.delete()
     assert not await is_there(store)
@@ -72,11 +72,23 @@ async def test_a_copied_message_keeps_its_file(store: Store) -> None:
 async def test_a_file_that_no_session_speaks_of_goes_after_a_day(store: Store) -> None:
     await upload(store)
     await upload(store, FileId("fil_used"))
-    life = await Life.begin(store)
-    await speak_of(life, FileId("fil_used"))
+    driven = await DrivenSession.begin(store)
+    await speak_of(driven, FileId("fil_used"))
     await store.purge(before=Instant("2030-01-01T23:00:00.000Z"))
     assert await is_there(store)
     await store.purge(before=NEXT_DAY)
     assert not await is_there(store)
     await store.purge(before=DAY_AFTER)
     assert await is_there(store, FileId("fil_used"))
+
+
+async def test_a_prompt_whose_file_went_away_since_it_was_checked_is_not_taken(
+    store: Store,
+) -> None:
+    await upload(store)
+    driven = await DrivenSession.begin(store)
+    await store.purge(before=NEXT_DAY)
+    with pytest.raises(InvalidInput):
+        await speak_of(driven)
+    snapshot = await store.snapshot(driven.id)
+    assert (snapshot.session.head, snapshot.runs) == (0, ())

@@ -8,7 +8,7 @@ from tenuto.core.run import RunStatus
 from tenuto.core.value import MessageId, SessionId, WorkspaceId
 from tenuto.ports.query import RunQuery, SessionQuery
 from tenuto.ports.store import Store
-from tests.conformance.life import START, Life, instant, make_workspace, new_session
+from tests.conformance.driven import START, DrivenSession, instant, make_workspace, new_session
 
 pytestmark = pytest.mark.anyio
 
@@ -41,11 +41,11 @@ async def test_pages_hold_every_session_once_also_when_times_are_the_same(store:
 async def test_a_session_that_moves_up_is_not_shown_twice_nor_hides_another(
     store: Store,
 ) -> None:
-    lives = [await Life.begin(store, f"{n}", updated_at=instant(n)) for n in range(4)]
+    sessions = [await DrivenSession.begin(store, f"{n}", updated_at=instant(n)) for n in range(4)]
     first = await store.sessions(SessionQuery(limit=2))
     assert [s.id for s in first.sessions] == ["ses_3", "ses_2"]
-    lives[3]._ticks = iter(range(5_000, 6_000))  # type: ignore[assignment]
-    await lives[3].accept("to the top")
+    sessions[3]._ticks = iter(range(5_000, 6_000))  # type: ignore[assignment]
+    await sessions[3].accept("to the top")
     second = await store.sessions(SessionQuery(limit=2, cursor=first.next))
     assert [s.id for s in second.sessions] == ["ses_1", "ses_0"]
     assert second.next is None
@@ -54,7 +54,7 @@ async def test_a_session_that_moves_up_is_not_shown_twice_nor_hides_another(
 @pytest.mark.guarantee("H2")
 @pytest.mark.failure(60)
 async def test_only_activity_moves_a_session_in_the_list(store: Store) -> None:
-    old, new = await Life.begin(store, "a"), await Life.begin(store, "b")
+    old, new = await DrivenSession.begin(store, "a"), await DrivenSession.begin(store, "b")
     await old.turn("hello", "x", "y")
     old_at = (await store.session(old.id)).updated_at
     await new.turn("hello", "x", "y")
@@ -73,9 +73,9 @@ async def test_only_activity_moves_a_session_in_the_list(store: Store) -> None:
 
 async def test_the_list_is_filtered_by_workspace_and_archive(store: Store) -> None:
     await make_workspace(store, "wsp_b")
-    here = await Life.begin(store, "here")
-    there = await Life.begin(store, "there", workspace_id=WorkspaceId("wsp_b"))
-    kept = await Life.begin(store, "kept")
+    here = await DrivenSession.begin(store, "here")
+    there = await DrivenSession.begin(store, "there", workspace_id=WorkspaceId("wsp_b"))
+    kept = await DrivenSession.begin(store, "kept")
     await kept.update(archived=True)
     assert await all_pages(store, SessionQuery()) == [there.id, here.id]
     assert await all_pages(store, SessionQuery(archived=True)) == [kept.id]
@@ -88,18 +88,18 @@ async def test_the_list_is_filtered_by_workspace_and_archive(store: Store) -> No
 
 @pytest.mark.parametrize("cursor", ["", "x", "AAAA", "bm90IGpzb24=", "WzEsMl0=", "é", "💥"])
 async def test_a_cursor_that_we_did_not_make_is_invalid(store: Store, cursor: str) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     with pytest.raises(InvalidInput):
         await store.sessions(SessionQuery(cursor=cursor))
     with pytest.raises(InvalidInput):
         await store.runs(RunQuery(cursor=cursor))
     with pytest.raises(InvalidInput):
-        await store.runs(RunQuery(cursor=cursor, session_id=life.id))
+        await store.runs(RunQuery(cursor=cursor, session_id=driven.id))
 
 
 async def test_search_looks_into_titles_and_what_was_said(store: Store) -> None:
-    fruit = await Life.begin(store, "fruit", title="Fruit salad")
-    other = await Life.begin(store, "other", title="Other things")
+    fruit = await DrivenSession.begin(store, "fruit", title="Fruit salad")
+    other = await DrivenSession.begin(store, "other", title="Other things")
     await fruit.turn("which apples?", "the green ", "Bram", "ley ones")
     await other.turn("which engine?", "diesel")
     assert await found(store, "salad") == ["fruit"]
@@ -111,22 +111,22 @@ async def test_search_looks_into_titles_and_what_was_said(store: Store) -> None:
 
 
 async def test_every_word_is_needed_but_not_in_one_place(store: Store) -> None:
-    life = await Life.begin(store, "one", title="Fruit salad")
-    await Life.begin(store, "two", title="Fruit cake")
-    await life.turn("which apples?", "bramley")
+    driven = await DrivenSession.begin(store, "one", title="Fruit salad")
+    await DrivenSession.begin(store, "two", title="Fruit cake")
+    await driven.turn("which apples?", "bramley")
     assert await found(store, "fruit bramley apples") == ["one"]
     assert await found(store, "cake bramley") == []
 
 
 async def test_the_last_word_may_be_a_beginning_and_no_other(store: Store) -> None:
-    await Life.begin(store, "one", title="Internationalisation notes")
+    await DrivenSession.begin(store, "one", title="Internationalisation notes")
     assert await found(store, "intern") == ["one"]
     assert await found(store, "notes inter") == ["one"]
     assert await found(store, "inter notes") == []
 
 
 async def test_accents_and_other_scripts_are_found(store: Store) -> None:
-    await Life.begin(store, "one", title="Crème brûlée Привет 東京タワー")
+    await DrivenSession.begin(store, "one", title="Crème brûlée Привет 東京タワー")
     for words in ("creme", "BRÛLÉE", "привет", "東京"):
         assert await found(store, words) == ["one"]
 
@@ -136,13 +136,13 @@ async def test_accents_and_other_scripts_are_found(store: Store) -> None:
     ['"', "'", "a AND", "NEAR(", "*", "(", "a OR b", "-x", "text:x", "^x", "{", "\0", "%", "💥"],
 )
 async def test_no_input_breaks_the_search(store: Store, words: str) -> None:
-    await Life.begin(store, "one", title="plain title")
+    await DrivenSession.begin(store, "one", title="plain title")
     assert await found(store, words) in ([], ["one"])
     assert await found(store, f"{words} nowhere") == []
 
 
 async def test_marks_are_not_words_and_blanks_are_no_search(store: Store) -> None:
-    await Life.begin(store, "one", title="plain title")
+    await DrivenSession.begin(store, "one", title="plain title")
     assert await found(store, "  ") == ["one"]
     assert await found(store, "?!") == []
     assert await found(store, "plain ?!") == ["one"]
@@ -151,21 +151,21 @@ async def test_marks_are_not_words_and_blanks_are_no_search(store: Store) -> Non
 
 
 async def test_text_is_found_when_its_message_is_whole_and_not_before(store: Store) -> None:
-    life = await Life.begin(store, "one")
-    await life.accept("say something")
-    await life.start()
-    await life.say("zeppelin")
+    driven = await DrivenSession.begin(store, "one")
+    await driven.accept("say something")
+    await driven.start()
+    await driven.say("zeppelin")
     assert await found(store, "zeppelin") == []
-    await life.settle()
+    await driven.settle()
     assert await found(store, "zeppelin") == ["one"]
 
 
 @pytest.mark.failure(42)
 async def test_undone_words_and_old_titles_are_not_found(store: Store) -> None:
-    life = await Life.begin(store, "one", title="first name")
-    await life.turn("about zeppelins", "they float")
-    await life.undo()
-    await life.update(title="second name")
+    driven = await DrivenSession.begin(store, "one", title="first name")
+    await driven.turn("about zeppelins", "they float")
+    await driven.undo()
+    await driven.update(title="second name")
     assert await found(store, "zeppelins") == []
     assert await found(store, "float") == []
     assert await found(store, "first") == []
@@ -181,7 +181,7 @@ async def test_search_results_come_in_pages_too(store: Store) -> None:
 
 
 async def test_runs_are_listed_newest_first(store: Store) -> None:
-    one, two = await Life.begin(store, "one"), await Life.begin(store, "two")
+    one, two = await DrivenSession.begin(store, "one"), await DrivenSession.begin(store, "two")
     await one.turn("a", "x")
     mine = [await one.accept(text) for text in ("b", "c")]
     await two.accept("d")
@@ -198,8 +198,8 @@ async def test_runs_are_listed_newest_first(store: Store) -> None:
 
 async def test_runs_of_all_sessions_come_in_pages_with_ties(store: Store) -> None:
     for n in range(5):
-        life = await Life.begin(store, f"{n}")
-        await life.accept(f"{n}")
+        driven = await DrivenSession.begin(store, f"{n}")
+        await driven.accept(f"{n}")
     seen: list[object] = []
     cursor: str | None = None
     while True:
@@ -213,32 +213,32 @@ async def test_runs_of_all_sessions_come_in_pages_with_ties(store: Store) -> Non
 
 
 async def test_the_snapshot_has_the_newest_hundred_runs_and_all_unfinished(store: Store) -> None:
-    life = await Life.begin(store)
-    waiting = await life.accept("the first, still waiting")
+    driven = await DrivenSession.begin(store)
+    waiting = await driven.accept("the first, still waiting")
     for _ in range(101):
-        await life.withdraw((await life.accept("x")).id)
-    runs = (await store.snapshot(life.id)).runs
+        await driven.withdraw((await driven.accept("x")).id)
+    runs = (await store.snapshot(driven.id)).runs
     assert [run.accept_number for run in runs] == [1, *range(3, 103)]
     assert runs[0].id == waiting.id
 
 
 async def test_a_user_message_is_found_by_its_id_or_as_the_last(store: Store) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     with pytest.raises(NotFound):
-        await store.user_message(life.id, None)
-    await life.turn("one", "1")
-    await life.turn("two", "2")
-    messages = (await store.snapshot(life.id)).messages
-    assert (await store.user_message(life.id, None)).text() == "two"
-    assert await store.user_message(life.id, messages[0].id) == messages[0]
+        await store.user_message(driven.id, None)
+    await driven.turn("one", "1")
+    await driven.turn("two", "2")
+    messages = (await store.snapshot(driven.id)).messages
+    assert (await store.user_message(driven.id, None)).text() == "two"
+    assert await store.user_message(driven.id, messages[0].id) == messages[0]
     for wrong in (messages[1].id, MessageId("msg_nobody")):
         with pytest.raises(NotFound):
-            await store.user_message(life.id, wrong)
+            await store.user_message(driven.id, wrong)
 
 
 async def test_a_session_knows_its_own_place_in_time(store: Store) -> None:
-    life = await Life.begin(store)
-    session = await store.session(life.id)
+    driven = await DrivenSession.begin(store)
+    session = await store.session(driven.id)
     assert (session.created_at, session.updated_at) == (START, START)
-    await life.accept("hello")
-    assert (await store.session(life.id)).updated_at == instant(1)
+    await driven.accept("hello")
+    assert (await store.session(driven.id)).updated_at == instant(1)

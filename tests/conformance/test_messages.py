@@ -8,25 +8,25 @@ from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import MessageId, StreamId
 from tenuto.ports.query import SessionQuery
 from tenuto.ports.store import Store
-from tests.conformance.life import Life
+from tests.conformance.driven import DrivenSession
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_pages_from_the_end_are_the_whole_transcript(store: Store) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     for n in range(5):
-        await life.turn(f"question {n}", f"answer {n}")
-    await life.accept("the last question")
-    await life.start()
-    await life.say("still being ", "said")
-    whole = (await store.snapshot(life.id)).messages
+        await driven.turn(f"question {n}", f"answer {n}")
+    await driven.accept("the last question")
+    await driven.start()
+    await driven.say("still being ", "said")
+    whole = (await store.snapshot(driven.id)).messages
     assert len(whole) == 12
     pages: list[tuple[Message, ...]] = []
     before: MessageId | None = None
     while True:
-        page = await store.messages(life.id, limit=5, before=before)
-        assert page.head == (await store.session(life.id)).head
+        page = await store.messages(driven.id, limit=5, before=before)
+        assert page.head == (await store.session(driven.id)).head
         pages.insert(0, page.messages)
         before = page.before
         if before is None:
@@ -36,52 +36,52 @@ async def test_pages_from_the_end_are_the_whole_transcript(store: Store) -> None
 
 
 async def test_a_page_before_a_message_that_is_not_there_is_not_found(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.turn("question", "answer")
+    driven = await DrivenSession.begin(store)
+    await driven.turn("question", "answer")
     with pytest.raises(NotFound):
-        await store.messages(life.id, limit=5, before=MessageId("msg_of_nobody"))
+        await store.messages(driven.id, limit=5, before=MessageId("msg_of_nobody"))
 
 
 async def test_a_bounded_snapshot_has_the_newest_messages_and_says_that_there_are_more(
     store: Store,
 ) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     for n in range(3):
-        await life.turn(f"question {n}", f"answer {n}")
-    whole = await store.snapshot(life.id)
+        await driven.turn(f"question {n}", f"answer {n}")
+    whole = await store.snapshot(driven.id)
     assert (len(whole.messages), whole.more) == (6, False)
     for most, more in [(1, True), (5, True), (6, False), (7, False)]:
-        bounded = await store.snapshot(life.id, most_messages=most)
+        bounded = await store.snapshot(driven.id, most_messages=most)
         assert (bounded.messages, bounded.more) == (whole.messages[-most:], more)
         assert (bounded.session, bounded.runs) == (whole.session, whole.runs)
 
 
 async def test_a_snapshot_tells_the_order_of_the_queue(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.accept("the active one")
-    await life.start()
-    first, second = await life.accept("first"), await life.accept("second")
-    assert (await store.snapshot(life.id)).queue == (first.id, second.id)
-    await life.withdraw(first.id)
-    assert (await store.snapshot(life.id)).queue == (second.id,)
+    driven = await DrivenSession.begin(store)
+    await driven.accept("the active one")
+    await driven.start()
+    first, second = await driven.accept("first"), await driven.accept("second")
+    assert (await store.snapshot(driven.id)).queue == (first.id, second.id)
+    await driven.withdraw(first.id)
+    assert (await store.snapshot(driven.id)).queue == (second.id,)
 
 
 async def test_a_snapshot_tells_what_was_compacted_until_it_is_undone(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.turn("question", "answer")
-    through = (await store.snapshot(life.id)).messages[-1].id
-    await life.compact(through, "They talked.")
-    await life.turn("more", "answer")
-    (told,) = (await store.snapshot(life.id)).compactions
+    driven = await DrivenSession.begin(store)
+    await driven.turn("question", "answer")
+    through = (await store.snapshot(driven.id)).messages[-1].id
+    await driven.compact(through, "They talked.")
+    await driven.turn("more", "answer")
+    (told,) = (await store.snapshot(driven.id)).compactions
     assert (told.through_message_id, told.summary) == (through, "They talked.")
-    await life.undo()
-    await life.undo()
-    assert (await store.snapshot(life.id)).compactions == ()
+    await driven.undo()
+    await driven.undo()
+    assert (await store.snapshot(driven.id)).compactions == ()
 
 
 async def test_a_page_of_sessions_says_where_the_workspaces_log_was(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.turn("question", "answer")
+    driven = await DrivenSession.begin(store)
+    await driven.turn("question", "answer")
     here = DEFAULT_WORKSPACE
     page = await store.sessions(SessionQuery(workspace_id=here))
     log = await store.read(StreamId(here), after=0, limit=100)

@@ -15,7 +15,7 @@ from tenuto.core.session import DEFAULT_WORKSPACE, Workspace
 from tenuto.core.value import ComparisonId, FileId, PrincipalId, SessionId, WorkspaceId
 from tenuto.ports.query import Once
 from tenuto.ports.store import Store
-from tests.conformance.life import START, Life, instant, new_session, whole_log
+from tests.conformance.driven import START, DrivenSession, instant, new_session, whole_log
 
 pytestmark = pytest.mark.anyio
 
@@ -33,26 +33,26 @@ def told(events: list[Event]) -> list[str]:
     ]
 
 
-async def life_of(store: Store, who: Principal, name: str = "one") -> Life:
+async def life_of(store: Store, who: Principal, name: str = "one") -> DrivenSession:
     session = await store.create_session(new_session(name, by=who.id))
-    life = Life(store, session.id)
-    life.by = who
-    return life
+    driven = DrivenSession(store, session.id)
+    driven.by = who
+    return driven
 
 
 async def test_a_log_says_of_what_somebody_caused_who_did_and_of_the_rest_nothing(
     store: Store,
 ) -> None:
-    life = await life_of(store, ANN)
-    await life.accept("hello")
-    await life.start()
-    await life.say("hi")
-    approval = await life.ask(await life.call_tool())
-    life.by = BOB
-    await life.answer(approval, Decision.ALLOW_SESSION)
-    await life.settle()
-    await life.undo()
-    assert told(await whole_log(store, life.id)) == [
+    driven = await life_of(store, ANN)
+    await driven.accept("hello")
+    await driven.start()
+    await driven.say("hi")
+    approval = await driven.ask(await driven.call_tool())
+    driven.by = BOB
+    await driven.answer(approval, Decision.ALLOW_SESSION)
+    await driven.settle()
+    await driven.undo()
+    assert told(await whole_log(store, driven.id)) == [
         "run.accepted ann",
         "session.updated ann",
         "run.started",
@@ -82,52 +82,52 @@ async def test_a_log_says_of_what_somebody_caused_who_did_and_of_the_rest_nothin
 async def test_a_run_that_was_cancelled_says_who_cancelled_it_whenever_it_ends(
     store: Store,
 ) -> None:
-    life = await life_of(store, ANN)
-    await life.accept("runs")
-    await life.start()
-    await life.accept("waits")
-    life.by = BOB
-    await life.cancel()
-    life.by = ANN
-    await life.cancel()
-    head = (await store.session(life.id)).head
-    await life.settle()
-    assert told(await whole_log(store, life.id))[-5:] == [
+    driven = await life_of(store, ANN)
+    await driven.accept("runs")
+    await driven.start()
+    await driven.accept("waits")
+    driven.by = BOB
+    await driven.cancel()
+    driven.by = ANN
+    await driven.cancel()
+    head = (await store.session(driven.id)).head
+    await driven.settle()
+    assert told(await whole_log(store, driven.id))[-5:] == [
         "message.started bob",
         "message.finished bob",
         "run.finished bob",
         "message.finished bob",
         "run.finished bob",
     ]
-    assert (await store.session(life.id)).head == head + 2
-    await life.turn("the next is nobody's cancel", "hi")
-    assert told(await whole_log(store, life.id))[-1] == "run.finished"
+    assert (await store.session(driven.id)).head == head + 2
+    await driven.turn("the next is nobody's cancel", "hi")
+    assert told(await whole_log(store, driven.id))[-1] == "run.finished"
 
 
 async def test_a_prompt_stays_its_writers_whoever_else_is_about(store: Store) -> None:
-    life = await life_of(store, ANN)
-    first = await life.accept("one")
-    await life.start()
-    life.by = BOB
-    second = await life.accept("two", when_busy=WhenBusy.STEER)
-    await life.steer()
-    await life.settle()
-    gone_on = await life.go_on(first.id)
+    driven = await life_of(store, ANN)
+    first = await driven.accept("one")
+    await driven.start()
+    driven.by = BOB
+    second = await driven.accept("two", when_busy=WhenBusy.STEER)
+    await driven.steer()
+    await driven.settle()
+    gone_on = await driven.go_on(first.id)
     assert [(await store.run(run.id)).by for run in (first, second, gone_on)] == [
         "ann",
         "bob",
         "bob",
     ]
-    assert (await store.session(life.id)).by == "ann"
+    assert (await store.session(driven.id)).by == "ann"
 
 
 async def test_a_deleted_session_says_who_deleted_it(store: Store) -> None:
-    life = await life_of(store, ANN)
-    await life.accept("runs")
-    await life.start()
-    life.by = BOB
-    await life.delete()
-    assert told(await whole_log(store, life.id))[-3:] == [
+    driven = await life_of(store, ANN)
+    await driven.accept("runs")
+    await driven.start()
+    driven.by = BOB
+    await driven.delete()
+    assert told(await whole_log(store, driven.id))[-3:] == [
         "message.finished bob",
         "run.finished bob",
         "session.deleted bob",
@@ -139,25 +139,25 @@ async def test_a_deleted_session_says_who_deleted_it(store: Store) -> None:
 
 
 async def test_the_same_key_of_two_principals_is_two_keys(store: Store) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     anns = Once(by=ANN.id, key="POST /runs k", digest="d", at=instant(1))
     bobs = replace(anns, by=BOB.id, digest="another")
-    first = await life.accept("hello", once=anns)
-    second = await life.accept("hello", once=bobs)
+    first = await driven.accept("hello", once=anns)
+    second = await driven.accept("hello", once=bobs)
     assert first.id != second.id
-    assert (await life.accept("hello", once=anns)).id == first.id
-    assert (await life.accept("hello", once=bobs)).id == second.id
+    assert (await driven.accept("hello", once=anns)).id == first.id
+    assert (await driven.accept("hello", once=bobs)).id == second.id
     assert await store.answered(replace(anns, by=OWNER.id), object) is None
 
 
 async def test_usage_is_kept_apart_by_who_prompted_and_summed_for_all(store: Store) -> None:
-    life = await life_of(store, ANN)
+    driven = await life_of(store, ANN)
     for who, prompts in ((ANN, 1), (BOB, 2)):
-        life.by = who
+        driven.by = who
         for _ in range(prompts):
-            await life.accept("hello")
-            await life.start()
-            await life.settle(PAID)
+            await driven.accept("hello")
+            await driven.start()
+            await driven.settle(PAID)
     (anns,) = await store.usage(since=DAY, by=ANN.id)
     (bobs,) = await store.usage(since=DAY, by=BOB.id)
     (all_of_it,) = await store.usage(since=DAY)
@@ -181,12 +181,12 @@ async def test_a_comparison_its_panes_and_its_vote_say_whose_they_are(store: Sto
         panes=tuple(panes),
     )
     await store.create_comparison(made)
-    life = Life(store, panes[0].session_id)
-    life.by = BOB
-    await life.accept("hello")
-    await life.start()
-    await life.settle(PAID)
-    moment = life.asked()
+    driven = DrivenSession(store, panes[0].session_id)
+    driven.by = BOB
+    await driven.accept("hello")
+    await driven.start()
+    await driven.settle(PAID)
+    moment = driven.asked()
     await store.judge(made.id, lambda one, desks: comparing.vote(one, desks, 0, moment))
     await store.judge(made.id, lambda one, desks: comparing.keep(one, desks, 0, moment))
     found = await store.comparison(made.id)
@@ -194,7 +194,7 @@ async def test_a_comparison_its_panes_and_its_vote_say_whose_they_are(store: Sto
     assert found.comparison.vote is not None
     assert found.comparison.vote.by == "bob"
     assert [session.by for session in found.sessions] == ["ann", "ann"]
-    assert told(await whole_log(store, life.id))[-2:] == ["session.updated bob"] * 2
+    assert told(await whole_log(store, driven.id))[-2:] == ["session.updated bob"] * 2
     assert told(await whole_log(store, DEFAULT_WORKSPACE)) == ["session.created bob"]
     # The vote moved what was hidden to its model, and left it with who prompted.
     (bobs,) = await store.usage(since=DAY, by=BOB.id)
@@ -213,5 +213,5 @@ async def test_files_and_workspaces_say_whose_they_are(store: Store) -> None:
 
 
 async def test_the_owner_sees_everything(store: Store) -> None:
-    life = await life_of(store, ANN)
-    assert (await store.seen_by(OWNER).session(life.id)).by == "ann"
+    driven = await life_of(store, ANN)
+    assert (await store.seen_by(OWNER).session(driven.id)).by == "ann"

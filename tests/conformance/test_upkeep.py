@@ -9,7 +9,7 @@ from tenuto.core.message import TextPart, ToolState
 from tenuto.core.value import NodeId, PartId, StreamId
 from tenuto.ports.query import Orphan, SessionQuery
 from tenuto.ports.store import Store
-from tests.conformance.life import NODE, Life, instant, whole_log
+from tests.conformance.driven import NODE, DrivenSession, instant, whole_log
 
 pytestmark = pytest.mark.anyio
 
@@ -19,7 +19,10 @@ SUCCESSOR = NodeId("node_next")
 
 @pytest.mark.guarantee("H17")
 async def test_a_run_whose_owner_is_gone_is_an_orphan(store: Store) -> None:
-    running, idle = await Life.begin(store, "running"), await Life.begin(store, "idle")
+    running, idle = (
+        await DrivenSession.begin(store, "running"),
+        await DrivenSession.begin(store, "idle"),
+    )
     await running.accept("hello")
     await running.start()
     await idle.turn("hello", "done")
@@ -31,29 +34,38 @@ async def test_a_run_whose_owner_is_gone_is_an_orphan(store: Store) -> None:
 
 
 async def test_a_node_knows_which_runs_are_its_own(store: Store) -> None:
-    mine, other = await Life.begin(store, "mine"), await Life.begin(store, "other")
+    mine, other = (
+        await DrivenSession.begin(store, "mine"),
+        await DrivenSession.begin(store, "other"),
+    )
     other.node = SUCCESSOR
-    for life in (mine, other):
-        await life.accept("hello")
-        await life.start()
+    for driven in (mine, other):
+        await driven.accept("hello")
+        await driven.start()
     assert list(await store.owned(NODE)) == [Orphan(session_id=mine.id, run_id=mine.fence.run_id)]
     await mine.settle()
     assert list(await store.owned(NODE)) == []
 
 
+async def test_who_has_no_lease_is_not_among_the_living(store: Store) -> None:
+    await store.heartbeat(SUCCESSOR, until=instant(30_000))
+    assert NODE not in await store.living(now=instant(29_999))
+    assert list(await store.living(now=instant(30_000))) == []
+
+
 async def test_a_heartbeat_makes_no_event_and_no_news(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.turn("hello", "x")
-    before = await store.snapshot(life.id)
+    driven = await DrivenSession.begin(store)
+    await driven.turn("hello", "x")
+    before = await store.snapshot(driven.id)
     await store.heartbeat(NODE, until=LATER)
     await store.check()
-    assert await store.snapshot(life.id) == before
+    assert await store.snapshot(driven.id) == before
 
 
 async def test_sessions_that_wait_for_a_start_are_known(store: Store) -> None:
-    waiting = await Life.begin(store, "waiting")
-    busy = await Life.begin(store, "busy")
-    await Life.begin(store, "idle")
+    waiting = await DrivenSession.begin(store, "waiting")
+    busy = await DrivenSession.begin(store, "busy")
+    await DrivenSession.begin(store, "idle")
     await waiting.accept("one")
     await waiting.accept("two")
     await busy.accept("one")
@@ -65,23 +77,23 @@ async def test_sessions_that_wait_for_a_start_are_known(store: Store) -> None:
 
 
 async def test_folding_keeps_what_the_log_means(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.accept("hello")
-    await life.start()
-    await life.say("a", "bc", "👋", part="prt_a")
-    tool = await life.call_tool(part="prt_tool")
-    await life.go_on_saying("d", part="prt_a", offset=4)
-    await life.update_part(replace(tool, state=ToolState.DONE, output="x"))
-    await life.settle()
-    before = await store.snapshot(life.id)
-    events = len(await whole_log(store, life.id))
+    driven = await DrivenSession.begin(store)
+    await driven.accept("hello")
+    await driven.start()
+    await driven.say("a", "bc", "👋", part="prt_a")
+    tool = await driven.call_tool(part="prt_tool")
+    await driven.go_on_saying("d", part="prt_a", offset=4)
+    await driven.update_part(replace(tool, state=ToolState.DONE, output="x"))
+    await driven.settle()
+    before = await store.snapshot(driven.id)
+    events = len(await whole_log(store, driven.id))
 
     assert await store.fold_deltas(before=LATER, limit=1000) == 4
-    log = await whole_log(store, life.id)
+    log = await whole_log(store, driven.id)
     assert len(log) == events - 4
-    assert (await life.transcript()).messages() == before.messages
-    assert await store.snapshot(life.id) == before
-    page = await store.read(StreamId(life.id), after=0, limit=1000)
+    assert (await driven.transcript()).messages() == before.messages
+    assert await store.snapshot(driven.id) == before
+    page = await store.read(StreamId(driven.id), after=0, limit=1000)
     assert page.head == before.session.head
     deltas = [stored for stored in page.events if stored.type == "part.delta"]
     assert [stored.event().text for stored in deltas] == ['{"command":"ls"}', "abc👋d"]  # type: ignore[union-attr]
@@ -91,58 +103,58 @@ async def test_folding_keeps_what_the_log_means(store: Store) -> None:
 
 
 async def test_an_update_between_deltas_still_folds_right(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.accept("hello")
-    await life.start()
-    await life.say("wro", "ng", part="prt_a")
-    await life.update_part(TextPart(id=PartId("prt_a"), text="right"))
-    await life.go_on_saying(" and", " more", part="prt_a", offset=5)
-    await life.settle()
-    assert (await store.snapshot(life.id)).messages[-1].text() == "right and more"
+    driven = await DrivenSession.begin(store)
+    await driven.accept("hello")
+    await driven.start()
+    await driven.say("wro", "ng", part="prt_a")
+    await driven.update_part(TextPart(id=PartId("prt_a"), text="right"))
+    await driven.go_on_saying(" and", " more", part="prt_a", offset=5)
+    await driven.settle()
+    assert (await store.snapshot(driven.id)).messages[-1].text() == "right and more"
     assert await store.fold_deltas(before=LATER, limit=1000) == 2
-    assert (await life.transcript()).messages()[-1].text() == "right and more"
+    assert (await driven.transcript()).messages()[-1].text() == "right and more"
 
 
 async def test_only_what_was_finished_before_then_is_folded(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.turn("one", "a", "b", "c")
-    then = life.moment().now
-    await life.turn("two", "d", "e", "f")
-    await life.accept("three")
-    await life.start()
-    await life.say("g", "h", "i", part="prt_open")
-    log = await whole_log(store, life.id)
+    driven = await DrivenSession.begin(store)
+    await driven.turn("one", "a", "b", "c")
+    then = driven.moment().now
+    await driven.turn("two", "d", "e", "f")
+    await driven.accept("three")
+    await driven.start()
+    await driven.say("g", "h", "i", part="prt_open")
+    log = await whole_log(store, driven.id)
     assert await store.fold_deltas(before=instant(0), limit=1000) == 0
-    assert await whole_log(store, life.id) == log
+    assert await whole_log(store, driven.id) == log
     assert await store.fold_deltas(before=then, limit=1000) == 2
     assert await store.fold_deltas(before=LATER, limit=1000) == 2
-    assert (await store.snapshot(life.id)).messages == (await life.transcript()).messages()
-    assert (await store.snapshot(life.id)).messages[-1].text() == "ghi"
+    assert (await store.snapshot(driven.id)).messages == (await driven.transcript()).messages()
+    assert (await store.snapshot(driven.id)).messages[-1].text() == "ghi"
 
 
 async def test_folding_stops_near_its_limit_and_goes_on_later(store: Store) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     for n in range(3):
-        await life.turn(f"{n}", "a", "b", "c")
+        await driven.turn(f"{n}", "a", "b", "c")
     gone = [await store.fold_deltas(before=LATER, limit=1) for _ in range(4)]
     assert gone == [2, 2, 2, 0]
 
 
 async def test_an_undone_answers_deltas_are_folded_too(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.turn("one", "a", "b", "c")
-    await life.undo()
+    driven = await DrivenSession.begin(store)
+    await driven.turn("one", "a", "b", "c")
+    await driven.undo()
     assert await store.fold_deltas(before=LATER, limit=1000) == 2
-    assert (await life.transcript()).messages() == ()
+    assert (await driven.transcript()).messages() == ()
 
 
 async def test_a_deleted_session_is_not_folded(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.turn("one", "a", "b", "c")
-    await life.delete()
-    log = await whole_log(store, life.id)
+    driven = await DrivenSession.begin(store)
+    await driven.turn("one", "a", "b", "c")
+    await driven.delete()
+    log = await whole_log(store, driven.id)
     assert await store.fold_deltas(before=LATER, limit=1000) == 0
-    assert await whole_log(store, life.id) == log
+    assert await whole_log(store, driven.id) == log
 
 
 PIECES = st.lists(
@@ -161,18 +173,18 @@ async def test_folding_never_changes_the_fold(
     store: Store, pieces: list[tuple[str, str, str]]
 ) -> None:
     runs = (await store.sessions(SessionQuery(limit=1000))).sessions
-    life = await Life.begin(store, f"h{len(runs)}")
-    await life.accept("hello")
-    await life.start()
+    driven = await DrivenSession.begin(store, f"h{len(runs)}")
+    await driven.accept("hello")
+    await driven.start()
     for part in ("prt_a", "prt_b"):
-        await life.begin_part(TextPart(id=PartId(part)))
+        await driven.begin_part(TextPart(id=PartId(part)))
     for part, step, text in pieces:
         if step == "grow":
-            await life.go_on_saying(text, part=part)
+            await driven.go_on_saying(text, part=part)
         else:
-            await life.update_part(TextPart(id=PartId(part), text=text))
-    await life.settle()
-    before = (await life.transcript()).messages()
-    assert (await store.snapshot(life.id)).messages == before
+            await driven.update_part(TextPart(id=PartId(part), text=text))
+    await driven.settle()
+    before = (await driven.transcript()).messages()
+    assert (await store.snapshot(driven.id)).messages == before
     await store.fold_deltas(before=LATER, limit=1000)
-    assert (await life.transcript()).messages() == before
+    assert (await driven.transcript()).messages() == before

@@ -10,7 +10,7 @@ from tenuto.core.run import Ending, Mode, Reason, RunStatus, Usage
 from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import ComparisonId, SessionId, WorkspaceId
 from tenuto.ports.store import Store
-from tests.conformance.life import NODE, START, Life, instant, make_workspace
+from tests.conformance.driven import NODE, START, DrivenSession, instant, make_workspace
 
 pytestmark = pytest.mark.anyio
 
@@ -29,10 +29,10 @@ def ending(tokens: int, cost: float | None = None, *, exact: bool = True) -> End
     return Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN, usage=usage)
 
 
-async def run(life: Life, end: Ending) -> None:
-    await life.accept("hello")
-    await life.start()
-    await life.settle(end)
+async def run(driven: DrivenSession, end: Ending) -> None:
+    await driven.accept("hello")
+    await driven.start()
+    await driven.settle(end)
 
 
 def used(runs: int, tokens: int, cost: float | None, *, exact: bool = True) -> DayUsage:
@@ -49,12 +49,12 @@ def used(runs: int, tokens: int, cost: float | None, *, exact: bool = True) -> D
 
 
 async def test_nothing_was_spent_at_first(store: Store) -> None:
-    await Life.begin(store)
+    await DrivenSession.begin(store)
     assert list(await store.usage(since=DAY)) == []
 
 
 async def test_runs_of_one_day_and_model_add_up(store: Store) -> None:
-    one, two = await Life.begin(store, "one"), await Life.begin(store, "two")
+    one, two = await DrivenSession.begin(store, "one"), await DrivenSession.begin(store, "two")
     await run(one, ending(10, 0.1))
     await run(two, ending(20, 0.2))
     assert list(await store.usage(since=DAY)) == [used(2, 30, 0.3)]
@@ -64,24 +64,24 @@ async def test_runs_of_one_day_and_model_add_up(store: Store) -> None:
 
 
 async def test_what_is_under_way_or_never_began_is_not_on_it(store: Store) -> None:
-    life = await Life.begin(store)
-    await life.accept("runs")
-    await life.start()
-    waiting = await life.accept("waits")
-    await life.withdraw(waiting.id)
-    await life.accept("waits too")
+    driven = await DrivenSession.begin(store)
+    await driven.accept("runs")
+    await driven.start()
+    waiting = await driven.accept("waits")
+    await driven.withdraw(waiting.id)
+    await driven.accept("waits too")
     assert list(await store.usage(since=DAY)) == []
-    await life.cancel()
-    await life.settle(ending(4))
+    await driven.cancel()
+    await driven.settle(ending(4))
     assert list(await store.usage(since=DAY)) == [used(1, 4, None)]
 
 
 async def test_it_stays_when_the_session_goes(store: Store) -> None:
-    life = await Life.begin(store)
-    await run(life, ending(10, 0.5))
-    await life.accept("hello")
-    await life.start()
-    await life.delete()
+    driven = await DrivenSession.begin(store)
+    await run(driven, ending(10, 0.5))
+    await driven.accept("hello")
+    await driven.start()
+    await driven.delete()
     assert list(await store.usage(since=DAY)) == [used(2, 10, 0.5)]
     await store.purge(before=instant(59_000))
     assert list(await store.usage(since=DAY)) == [used(2, 10, 0.5)]
@@ -89,7 +89,10 @@ async def test_it_stays_when_the_session_goes(store: Store) -> None:
 
 async def test_each_workspace_has_its_own_and_all_are_added(store: Store) -> None:
     await make_workspace(store, OTHER)
-    here, there = await Life.begin(store, "a"), await Life.begin(store, "b", workspace_id=OTHER)
+    here, there = (
+        await DrivenSession.begin(store, "a"),
+        await DrivenSession.begin(store, "b", workspace_id=OTHER),
+    )
     await run(here, ending(10))
     await run(there, ending(20, 0.25))
     default = await store.usage(since=DAY, workspace_id=DEFAULT_WORKSPACE)
@@ -113,8 +116,8 @@ async def test_a_vote_moves_what_was_hidden_to_its_models(store: Store) -> None:
     )
     await store.create_comparison(made)
     for pane in panes:
-        life = Life(store, pane.session_id)
-        await run(life, ending(10, 0.5))
+        driven = DrivenSession(store, pane.session_id)
+        await run(driven, ending(10, 0.5))
     (hidden,) = await store.usage(since=DAY)
     assert (hidden.model, hidden.runs, hidden.input_tokens) == (None, 2, 20)
     assert hidden.cost_usd is None

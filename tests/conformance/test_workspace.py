@@ -9,7 +9,7 @@ from tenuto.core.file import FileInfo
 from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import FileId, StreamId, WorkspaceId
 from tenuto.ports.store import Store
-from tests.conformance.life import START, Life, make_workspace, whole_log
+from tests.conformance.driven import START, DrivenSession, make_workspace, whole_log
 
 pytestmark = pytest.mark.anyio
 
@@ -18,8 +18,8 @@ async def test_a_workspaces_log_tells_of_its_sessions_and_runs_and_of_no_others(
     store: Store,
 ) -> None:
     await make_workspace(store, "wsp_b")
-    here = await Life.begin(store, "here")
-    await Life.begin(store, "there", workspace_id=WorkspaceId("wsp_b"))
+    here = await DrivenSession.begin(store, "here")
+    await DrivenSession.begin(store, "there", workspace_id=WorkspaceId("wsp_b"))
     await here.turn("hello", "a", "b")
     log = await whole_log(store, "default")
     assert [type(event).__struct_config__.tag for event in log] == [
@@ -39,8 +39,8 @@ async def test_a_workspaces_log_tells_of_its_sessions_and_runs_and_of_no_others(
 
 
 async def test_a_sessions_own_log_begins_after_its_creation(store: Store) -> None:
-    life = await Life.begin(store)
-    page = await store.read(StreamId(life.id), after=0, limit=10)
+    driven = await DrivenSession.begin(store)
+    page = await store.read(StreamId(driven.id), after=0, limit=10)
     assert (page.events, page.head) == ((), 0)
 
 
@@ -51,7 +51,7 @@ async def test_a_new_workspace_has_an_empty_log(store: Store) -> None:
 
 
 async def test_changing_a_workspace_keeps_its_log(store: Store) -> None:
-    await Life.begin(store)
+    await DrivenSession.begin(store)
     workspace = await store.workspace(WorkspaceId("default"))
     await store.put_workspace(replace(workspace, name="renamed"))
     assert [w.name for w in await store.workspaces()] == ["renamed"]
@@ -60,10 +60,10 @@ async def test_changing_a_workspace_keeps_its_log(store: Store) -> None:
 
 async def test_only_an_empty_workspace_can_be_removed(store: Store) -> None:
     await make_workspace(store, "wsp_b")
-    life = await Life.begin(store, workspace_id=WorkspaceId("wsp_b"))
+    driven = await DrivenSession.begin(store, workspace_id=WorkspaceId("wsp_b"))
     with pytest.raises(SessionBusy):
         await store.delete_workspace(WorkspaceId("wsp_b"))
-    await life.delete()
+    await driven.delete()
     await store.delete_workspace(WorkspaceId("wsp_b"))
     with pytest.raises(NotFound):
         await store.workspace(WorkspaceId("wsp_b"))
@@ -91,19 +91,19 @@ async def test_a_workspaces_snapshot_has_all_that_runs_or_waits_in_it_and_nothin
     store: Store,
 ) -> None:
     other = await make_workspace(store, "wsp_other")
-    here = [await Life.begin(store, f"here{n}") for n in range(3)]
-    there = await Life.begin(store, "there", workspace_id=other.id)
-    for life in (*here, there):
-        await life.accept("one")
-        await life.start()
-        await life.accept("two")
+    here = [await DrivenSession.begin(store, f"here{n}") for n in range(3)]
+    there = await DrivenSession.begin(store, "there", workspace_id=other.id)
+    for driven in (*here, there):
+        await driven.accept("one")
+        await driven.start()
+        await driven.accept("two")
     await here[0].settle()
     found = await store.workspace_snapshot(DEFAULT_WORKSPACE, most_sessions=2, most_runs=100)
     assert found.workspace.id == DEFAULT_WORKSPACE
     assert len(found.sessions) == 2
     assert found.next is not None
     told = [(run.session_id, run.status, run.input) for run in found.runs]
-    assert {session_id for session_id, _, _ in told} == {life.id for life in here}
+    assert {session_id for session_id, _, _ in told} == {driven.id for driven in here}
     assert [status for _, status, _ in told] == ["running"] * 2 + ["queued"] * 3
     log = await store.read(StreamId(DEFAULT_WORKSPACE), after=0, limit=1000)
     assert found.head == log.head

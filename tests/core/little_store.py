@@ -4,9 +4,11 @@ It keeps rows the way a real store does (a message is stored when it starts and 
 finished) beside the log, so that a test can ask whether both tell the same.
 """
 
+from collections.abc import Iterable
 from itertools import count
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from tenuto.core import accepting, cancelling, consent, settling, starting
@@ -32,11 +34,13 @@ from tenuto.core.event import (
 )
 from tenuto.core.message import Message, Part, TextPart, ToolPart
 from tenuto.core.principal import OWNER
-from tenuto.core.projection import OpenMessage, Transcript, grow, session_after
-from tenuto.core.run import Ending, Mode, Reason, Run, RunStatus, Usage, WhenBusy
+from tenuto.core.projection import OpenMessage, grow, session_after
+from tenuto.core.run import Ending, Mode, Reason, Run, RunError, RunStatus, Usage, WhenBusy
 from tenuto.core.session import DEFAULT_WORKSPACE, Control, Fence, Session
 from tenuto.core.starting import Started
 from tenuto.core.value import ApprovalId, CallId, Instant, NodeId, PartId, RunId, SessionId
+from tests.oracle.rule import Json
+from tests.oracle.session_log import SessionLog, check_log
 
 T = TypeVar("T")
 NODE = NodeId("node_a")
@@ -47,6 +51,7 @@ def ending(status: str, reason: str, usage: Usage | None = None) -> Ending:
     return Ending(
         status=RunStatus(status),  # type: ignore[arg-type]
         reason=Reason(reason),
+        error=RunError(code=reason, message="no") if status == "failed" else None,
         usage=usage or Usage(),
     )
 
@@ -120,12 +125,9 @@ class LittleStore:
 
     # What both must agree on.
 
-    def fold(self) -> Transcript:
-        """The transcript as a reader of the log would have it."""
-        transcript = Transcript()
-        for stored in self.log:
-            transcript.apply(stored.event())
-        return transcript
+    def fold(self) -> SessionLog:
+        """What a reader of the log would have; the log is held to the contract on the way."""
+        return check_log([msgspec.json.decode(stored.json()) for stored in self.log])
 
     def events(self, kind: type[T]) -> list[T]:
         return [event for stored in self.log if isinstance(event := stored.event(), kind)]
@@ -234,3 +236,8 @@ class LittleStore:
                     del self.messages[message_id]
             case _:
                 pass
+
+
+def plain(values: Iterable[msgspec.Struct]) -> list[Json]:
+    """As a reader would have them."""
+    return [msgspec.json.decode(msgspec.json.encode(value)) for value in values]

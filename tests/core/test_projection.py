@@ -31,7 +31,7 @@ from tenuto.core.projection import Transcript, session_after
 from tenuto.core.run import Usage, WhenBusy
 from tenuto.core.session import Session, SessionChanges
 from tenuto.core.value import CallId, Instant, MessageId, PartId, RunId
-from tests.core.little_store import LittleStore, ending
+from tests.core.little_store import LittleStore, ending, plain
 from tests.core.test_run import NOW, QUEUED
 from tests.core.test_working import steer
 
@@ -159,8 +159,9 @@ def test_a_run_is_as_its_last_event_says() -> None:
     run = store.accept()
     store.start()
     store.settle(ending("failed", "internal"))
-    assert store.fold().runs == {run: store.runs[run]}
-    assert store.fold().runs[run].status == "failed"
+    folded = store.fold().runs[run]
+    assert [folded] == plain([store.runs[run]])
+    assert folded["status"] == "failed"
 
 
 def test_what_waits_is_counted() -> None:

@@ -15,6 +15,7 @@ from tenuto.core.run import (
     WhenBusy,
 )
 from tenuto.core.value import Instant, RunId, SessionId
+from tests.oracle.ending import REASONS
 
 NOW = Instant("2030-01-01T00:00:00.000Z")
 LATER = Instant("2030-01-01T00:00:01.000Z")
@@ -31,22 +32,7 @@ QUEUED = Run(
     input="hi",
 )
 RUNNING = QUEUED.start(NOW)
-WHY = {
-    "completed": ["end_turn", "max_tokens", "content_filter", "step_limit", "time_limit", "loop"],
-    "cancelled": ["user", "disconnect", "replaced", "withdrawn", "deleted"],
-    "failed": [
-        "provider_error",
-        "provider_stalled",
-        "no_response",
-        "budget",
-        "model_not_found",
-        "too_large",
-        "storage",
-        "internal",
-    ],
-    "interrupted": ["server_stopped", "server_crashed"],
-}
-ENDINGS = [(status, reason) for status, reasons in WHY.items() for reason in reasons]
+ENDINGS = [(status, reason) for status in REASONS for reason in sorted(REASONS[status])]
 
 
 def ending(status: str, reason: str) -> Ending:
@@ -78,7 +64,7 @@ def test_a_running_run_may_end_in_every_way(status: str, reason: str) -> None:
 @pytest.mark.parametrize("status", ["completed", "cancelled", "failed", "interrupted"])
 def test_each_ending_refuses_the_reasons_of_the_others(status: str) -> None:
     for reason in Reason:
-        if reason in WHY[status]:
+        if reason in REASONS[status]:
             continue
         with pytest.raises(ValueError, match="cannot be because of"):
             ending(status, reason)

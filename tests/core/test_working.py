@@ -1,6 +1,7 @@
 """Starting, steering and settling: the middle and the end of a run."""
 
 import pytest
+from msgspec.structs import replace
 
 from tenuto.core import cancelling, starting, steering
 from tenuto.core.error import Fenced
@@ -8,8 +9,8 @@ from tenuto.core.message import Message, TextPart, ToolPart
 from tenuto.core.run import Mode, OnDisconnect, Usage, WhenBusy
 from tenuto.core.session import Fence
 from tenuto.core.steering import Steered
-from tenuto.core.value import RunId
-from tests.core.little_store import LittleStore, ending
+from tenuto.core.value import NodeId, RunId
+from tests.core.little_store import NODE, LittleStore, ending
 
 DONE = ending("completed", "end_turn")
 
@@ -226,6 +227,31 @@ def test_only_runs_that_belonged_to_a_connection_go_with_it() -> None:
     store = LittleStore()
     attached = store.accept(on_disconnect=OnDisconnect.CANCEL)
     detached = store.accept()
-    store.commit(lambda desk: cancelling.drop_attached(desk, store.moment()))
+    store.commit(lambda desk: cancelling.drop_attached(desk, {NODE}, store.moment()))
     assert (store.runs[attached].status, store.runs[attached].reason) == ("cancelled", "disconnect")
     assert store.control.queue == (detached,)
+
+
+def test_what_another_node_holds_the_connection_of_goes_on_waiting() -> None:
+    store = LittleStore()
+    attached = store.accept(on_disconnect=OnDisconnect.CANCEL)
+    gone = {NodeId("node_gone")}
+    store.commit(lambda desk: cancelling.drop_attached(desk, gone, store.moment()))
+    assert store.control.queue == (attached,)
+
+
+def test_a_run_that_an_older_version_accepted_has_lost_its_connection() -> None:
+    store = LittleStore()
+    attached = store.accept(on_disconnect=OnDisconnect.CANCEL)
+    store.control = replace(store.control, attached={})
+    store.commit(lambda desk: cancelling.drop_attached(desk, (), store.moment()))
+    assert store.runs[attached].reason == "disconnect"
+
+
+def test_only_of_what_waits_it_is_kept_who_holds_the_connection() -> None:
+    store = LittleStore()
+    store.accept(on_disconnect=OnDisconnect.CANCEL)
+    store.start()
+    waits = store.accept(on_disconnect=OnDisconnect.CANCEL)
+    store.accept()
+    assert store.control.attached == {waits: NODE}

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from scripts import wire
 from scripts.configuration import PAGE, page
 
 from tenuto.config import load
@@ -47,3 +48,7 @@ def test_the_page_of_settings_is_made_from_the_settings() -> None:
 
 def test_the_page_of_settings_shows_a_file() -> None:
     assert blocks(PAGE, "toml")
+
+
+def test_the_page_knows_what_the_server_says() -> None:
+    assert wire.MODULE.read_text(encoding="utf-8") == wire.module(), "run `make docs`"

@@ -12,9 +12,9 @@ from tenuto.engine.driver import Active
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.protect import finish
 from tenuto.engine.upkeep import keep_going
+from tests.engine.harness import EngineHarness
 from tests.engine.picky import PickyStore
-from tests.mutation.stage import Stage
-from tests.mutation.test_lane import RacyStore
+from tests.engine.test_lane import RacyStore
 
 pytestmark = pytest.mark.anyio
 LIMIT_SECONDS = 8.0
@@ -74,14 +74,16 @@ async def test_what_protected_work_gives_or_raises_comes_out() -> None:
 async def test_a_lane_that_is_cancelled_while_it_settles_still_writes_the_ending() -> None:
     """As the product does it: `Task.cancel()`, which no scope of anyio's holds back."""
     store = RacyStore(Switchboard())
-    stage = Stage(store, Switchboard())
-    life = await stage.session()
-    run = await life.accept("one")
-    started, _ = await store.commit(life.id, lambda desk: starting.start_next(desk, life.moment()))
+    harness = EngineHarness(store, Switchboard())
+    driven = await harness.session()
+    run = await driven.accept("one")
+    started, _ = await store.commit(
+        driven.id, lambda desk: starting.start_next(desk, driven.moment())
+    )
     store.held = asyncio.Event()
-    stage.worker.may_end.set()
-    lane = asyncio.create_task(stage.driver.drive(Active(started)))
-    await stage.worker.began.wait()
+    harness.worker.may_end.set()
+    lane = asyncio.create_task(harness.driver.drive(Active(started)))
+    await harness.worker.began.wait()
     # Its work is done, and it waits for its words to be stored.
     await anyio.wait_all_tasks_blocked()
     lane.cancel()
@@ -94,14 +96,14 @@ async def test_a_lane_that_is_cancelled_while_it_settles_still_writes_the_ending
 
 async def test_upkeep_that_dies_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenuto.engine.upkeep.AGAIN_SECONDS", 0.0)
-    lives, thrice = 0, asyncio.Event()
+    sessions, thrice = 0, asyncio.Event()
 
     async def work() -> None:
-        nonlocal lives
-        lives += 1
-        if lives == 3:
+        nonlocal sessions
+        sessions += 1
+        if sessions == 3:
             thrice.set()
-        if lives % 2:
+        if sessions % 2:
             raise KeyError("never thought of")
 
     upkeep = asyncio.create_task(keep_going("work", work))
@@ -135,9 +137,9 @@ async def test_the_rescuer_goes_on_after_a_round_that_failed(
     monkeypatch.setattr("tenuto.engine.rescuer.ROUND_SECONDS", 0.0)
     monkeypatch.setattr("tenuto.engine.rescuer.AGAIN_SECONDS", 0.0)
     store = FaultyStore(Switchboard())
-    stage = Stage(store, Switchboard())
-    await stage.session()
-    watching = asyncio.create_task(stage.rescuer.watch())
+    harness = EngineHarness(store, Switchboard())
+    await harness.session()
+    watching = asyncio.create_task(harness.rescuer.watch())
     async with asyncio.timeout(LIMIT_SECONDS):
         await store.beaten_thrice.wait()
     assert not watching.done()

@@ -14,8 +14,8 @@ from tenuto.core.value import RunId, SessionId
 from tenuto.engine import stops
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.work import Work
+from tests.engine.harness import EngineHarness, HeldWorker
 from tests.engine.picky import PickyStore
-from tests.mutation.stage import HeldWorker, Stage
 from tests.support.narrow import NarrowStore
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E1")]
@@ -41,127 +41,127 @@ class Listed(HeldWorker):
 
 
 @pytest.fixture
-async def stage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
+async def harness(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EngineHarness]:
     monkeypatch.setattr(stops, "SETTLE_SECONDS", 0.2)
     switchboard = Switchboard()
-    stage = Stage(PickyStore(switchboard), switchboard)
-    stage.worker = Listed()
-    stage.driver._worker = stage.worker
-    yield stage
-    await stage.coordinator.drain(0)
-    await stage.coordinator.stop(1.0)
-    await stage.stops.close()
+    harness = EngineHarness(PickyStore(switchboard), switchboard)
+    harness.worker = Listed()
+    harness.driver._worker = harness.worker
+    yield harness
+    await harness.coordinator.drain(0)
+    await harness.coordinator.stop(1.0)
+    await harness.stops.close()
 
 
-def store_of(stage: Stage) -> PickyStore:
-    assert isinstance(stage.store, PickyStore)
-    return stage.store
+def store_of(harness: EngineHarness) -> PickyStore:
+    assert isinstance(harness.store, PickyStore)
+    return harness.store
 
 
-def worker_of(stage: Stage) -> Listed:
-    assert isinstance(stage.worker, Listed)
-    return stage.worker
+def worker_of(harness: EngineHarness) -> Listed:
+    assert isinstance(harness.worker, Listed)
+    return harness.worker
 
 
-def fill(stage: Stage) -> None:
-    store = store_of(stage)
+def fill(harness: EngineHarness) -> None:
+    store = store_of(harness)
     store.refusal, store.refuses, store.refuse_appends = FULL, lambda change: True, True
 
 
-def make_room(stage: Stage) -> None:
-    store = store_of(stage)
+def make_room(harness: EngineHarness) -> None:
+    store = store_of(harness)
     store.refuses, store.refuse_appends = None, False
 
 
-async def ended(stage: Stage, run: Run) -> Run:
+async def ended(harness: EngineHarness, run: Run) -> Run:
     async with asyncio.timeout(LIMIT_SECONDS):
-        return await stage.endings.of(run.id, seconds=LIMIT_SECONDS)
+        return await harness.endings.of(run.id, seconds=LIMIT_SECONDS)
 
 
 async def test_on_a_full_disk_a_cancel_stops_the_work_at_once_and_is_stored_later(
-    stage: Stage,
+    harness: EngineHarness,
 ) -> None:
-    life = await stage.session()
-    active = await life.accept("one")
+    driven = await harness.session()
+    active = await driven.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
-        await worker_of(stage).began.wait()
-    queued = await life.accept("two")
-    fill(stage)
-    receipt = await stage.stops.cancel_session(life.id, by=OWNER)
-    assert worker_of(stage).stopped.is_set()
+        await worker_of(harness).began.wait()
+    queued = await driven.accept("two")
+    fill(harness)
+    receipt = await harness.stops.cancel_session(driven.id, by=OWNER)
+    assert worker_of(harness).stopped.is_set()
     assert (receipt.cancelled, receipt.settled) == ((active.id, queued.id), False)
-    make_room(stage)
+    make_room(harness)
     for run in (active, queued):
-        done = await ended(stage, run)
+        done = await ended(harness, run)
         assert (done.status, done.reason) == ("cancelled", "user")
-    assert worker_of(stage).began_runs == [active.id]
+    assert worker_of(harness).began_runs == [active.id]
 
 
 async def test_what_a_cancel_covers_does_not_start_before_the_cancel_is_stored(
-    stage: Stage,
+    harness: EngineHarness,
 ) -> None:
-    life = await stage.session()
-    active = await life.accept("one")
+    driven = await harness.session()
+    active = await driven.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
-        await worker_of(stage).began.wait()
-    queued = await life.accept("two")
-    store = store_of(stage)
+        await worker_of(harness).began.wait()
+    queued = await driven.accept("two")
+    store = store_of(harness)
     # There is room for everything but the mark.
     store.refusal, store.refuses = FULL, lambda change: change.control.cancels.mark > 0
-    await stage.stops.cancel_session(life.id, by=OWNER)
-    assert (await ended(stage, active)).status == "cancelled"
+    await harness.stops.cancel_session(driven.id, by=OWNER)
+    assert (await ended(harness, active)).status == "cancelled"
     await anyio.wait_all_tasks_blocked()
-    assert worker_of(stage).began_runs == [active.id]
-    make_room(stage)
-    assert (await ended(stage, queued)).status == "cancelled"
-    assert worker_of(stage).began_runs == [active.id]
+    assert worker_of(harness).began_runs == [active.id]
+    make_room(harness)
+    assert (await ended(harness, queued)).status == "cancelled"
+    assert worker_of(harness).began_runs == [active.id]
 
 
-async def test_what_is_accepted_after_such_a_cancel_runs(stage: Stage) -> None:
-    life = await stage.session()
-    await life.accept("one")
+async def test_what_is_accepted_after_such_a_cancel_runs(harness: EngineHarness) -> None:
+    driven = await harness.session()
+    await driven.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
-        await worker_of(stage).began.wait()
-    fill(stage)
-    await stage.stops.cancel_session(life.id, by=OWNER)
-    worker_of(stage).may_end.set()
-    make_room(stage)
+        await worker_of(harness).began.wait()
+    fill(harness)
+    await harness.stops.cancel_session(driven.id, by=OWNER)
+    worker_of(harness).may_end.set()
+    make_room(harness)
     # Before the mark is tried again.
-    later = await life.accept("two")
-    assert (await ended(stage, later)).status == "completed"
+    later = await driven.accept("two")
+    assert (await ended(harness, later)).status == "completed"
 
 
-async def test_on_a_full_disk_one_run_can_be_stopped_by_its_id(stage: Stage) -> None:
-    life = await stage.session()
-    active = await life.accept("one")
+async def test_on_a_full_disk_one_run_can_be_stopped_by_its_id(harness: EngineHarness) -> None:
+    driven = await harness.session()
+    active = await driven.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
-        await worker_of(stage).began.wait()
-    queued = await life.accept("two")
-    fill(stage)
-    seen = await stage.stops.cancel_run(active.id, by=OWNER)
-    assert worker_of(stage).stopped.is_set()
+        await worker_of(harness).began.wait()
+    queued = await driven.accept("two")
+    fill(harness)
+    seen = await harness.stops.cancel_run(active.id, by=OWNER)
+    assert worker_of(harness).stopped.is_set()
     assert not seen.ended
-    worker_of(stage).may_end.set()
-    make_room(stage)
-    assert (await ended(stage, active)).status == "cancelled"
-    assert (await ended(stage, queued)).status == "completed"
+    worker_of(harness).may_end.set()
+    make_room(harness)
+    assert (await ended(harness, active)).status == "cancelled"
+    assert (await ended(harness, queued)).status == "completed"
 
 
 async def test_a_cancel_of_what_one_may_not_see_stops_nothing() -> None:
     switchboard = Switchboard()
     store = NarrowStore(switchboard)
-    stage = Stage(store, switchboard)
-    life = await stage.session()
-    run = await life.accept("one")
+    harness = EngineHarness(store, switchboard)
+    driven = await harness.session()
+    run = await driven.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
-        await stage.worker.began.wait()
-    store.hidden = life.id
+        await harness.worker.began.wait()
+    store.hidden = driven.id
     with pytest.raises(NotFound):
-        await stage.stops.cancel_session(life.id, by=OWNER)
+        await harness.stops.cancel_session(driven.id, by=OWNER)
     with pytest.raises(NotFound):
-        await stage.stops.cancel_run(run.id, by=OWNER)
-    stage.worker.may_end.set()
-    assert (await ended(stage, run)).status == "completed"
+        await harness.stops.cancel_run(run.id, by=OWNER)
+    harness.worker.may_end.set()
+    assert (await ended(harness, run)).status == "completed"
 
 
 class Unreadable:
@@ -172,15 +172,15 @@ class Unreadable:
 
 
 async def test_where_nothing_can_be_read_a_cancel_still_stops_the_work(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
+    harness: EngineHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    life = await stage.session()
-    active = await life.accept("one")
+    driven = await harness.session()
+    active = await driven.accept("one")
     async with asyncio.timeout(LIMIT_SECONDS):
-        await worker_of(stage).began.wait()
-    fill(stage)
-    monkeypatch.setattr(store_of(stage), "seen_by", lambda who: Unreadable())
-    assert not (await stage.stops.cancel_session(life.id, by=OWNER)).settled
-    assert worker_of(stage).stopped.is_set()
-    make_room(stage)
-    assert (await ended(stage, active)).status == "cancelled"
+        await worker_of(harness).began.wait()
+    fill(harness)
+    monkeypatch.setattr(store_of(harness), "seen_by", lambda who: Unreadable())
+    assert not (await harness.stops.cancel_session(driven.id, by=OWNER)).settled
+    assert worker_of(harness).stopped.is_set()
+    make_room(harness)
+    assert (await ended(harness, active)).status == "cancelled"

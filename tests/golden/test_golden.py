@@ -16,9 +16,10 @@ from tenuto.core.event import (
 from tenuto.core.projection import Transcript, session_after
 from tenuto.core.session import Session
 from tests.api.contract.house import House, Json, open_house
+from tests.golden.recording import FOLDER, outline, read
 from tests.golden.scenes import SCENES
-from tests.golden.tale import FOLDER, outline, read
-from tests.support.fold import check_log, fold
+from tests.oracle.fold import fold
+from tests.oracle.session_log import check_log
 
 pytestmark = pytest.mark.anyio
 
@@ -42,9 +43,9 @@ async def house(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House
 @pytest.mark.parametrize("name", NAMES)
 async def test_a_scene_still_goes_as_its_file_says(house: House, name: str) -> None:
     await house.tidy()
-    tale = await SCENES[name](house)
-    check_told(tale.told())
-    assert outline(tale.events) == outline(read(name)["events"]), (
+    recording = await SCENES[name](house)
+    check_told(recording.told())
+    assert outline(recording.events) == outline(read(name)["events"]), (
         "the server does something else now; if that is meant: python -m tests.golden"
     )
 

@@ -14,8 +14,9 @@ from tests.hostile.floods import floods
 from tests.hostile.http import odd_http
 from tests.hostile.provider import HostileProvider, prompt
 from tests.hostile.shape import Shape
-from tests.support.fold import assert_settled
-from tests.support.raw import Answer, RawApi, answer_of
+from tests.oracle.ending import REASONS
+from tests.support.log import assert_settled
+from tests.support.raw import RawAnswer, RawApi, answer_of
 from tests.support.server import TenutoServer
 
 AT_ONCE = 32
@@ -30,17 +31,17 @@ LIMITS = {
 }
 """Small, so that what has no end is ended soon."""
 ENDINGS = {
-    "completed": {"end_turn", "max_tokens", "content_filter", "step_limit", "time_limit", "loop"},
-    "failed": {"provider_error", "provider_stalled", "no_response", "model_not_found", "too_large"},
+    "completed": REASONS["completed"],
+    "failed": REASONS["failed"] - {"budget", "storage", "internal"},
 }
-"""What the contract has for a run that nobody stopped and no disk failed; never `internal`."""
+"""What the contract has for a run that nobody stopped, no limit of cost and no disk failed."""
 
 
 def all_shapes() -> list[Shape]:
     return [*fields(), *odd_http(), *odd_calls(), *floods()]
 
 
-class Api(RawApi):
+class CampaignApi(RawApi):
     """Calls over a few kept connections; an error of the server is a failure at once."""
 
     def __init__(self, url: str, token: str, http: aiohttp.ClientSession) -> None:
@@ -49,7 +50,7 @@ class Api(RawApi):
 
     async def call(
         self, method: str, path: str, body: Any = None, *, headers: dict[str, str] | None = None
-    ) -> Answer:
+    ) -> RawAnswer:
         sent = {"Authorization": f"Bearer {self.token}", **(headers or {})}
         request = self._http.request(method, self.url + path, json=body, headers=sent)
         async with request as response:
@@ -61,7 +62,7 @@ class Api(RawApi):
 @asynccontextmanager
 async def hostile_server(
     folder: Path, shapes: Sequence[Shape], *, env: dict[str, str] | None = None
-) -> AsyncIterator[tuple[TenutoServer, Api]]:
+) -> AsyncIterator[tuple[TenutoServer, CampaignApi]]:
     """A server whose providers, one on each wire, are hostile."""
     async with HostileProvider(shapes) as provider:
         keys = {
@@ -75,10 +76,10 @@ async def hostile_server(
             TenutoServer(folder, model_url=f"{provider.url}/v1", env=keys) as server,
             aiohttp.ClientSession(connector=connector) as http,
         ):
-            yield server, Api(server.url, server.token, http)
+            yield server, CampaignApi(server.url, server.token, http)
 
 
-async def meet_all(api: Api, shapes: Sequence[Shape]) -> dict[str, str]:
+async def meet_all(api: CampaignApi, shapes: Sequence[Shape]) -> dict[str, str]:
     """What was wrong with each shape that was not met as it should be; empty if all is well."""
     turns = asyncio.Semaphore(AT_ONCE)
     wrong: dict[str, str] = {}
@@ -94,7 +95,7 @@ async def meet_all(api: Api, shapes: Sequence[Shape]) -> dict[str, str]:
     return wrong
 
 
-async def meet(api: Api, shape: Shape) -> None:
+async def meet(api: CampaignApi, shape: Shape) -> None:
     """One run is left to its end, another is cancelled; then all that is stored is looked at."""
     session = (await api.post("/api/sessions", {"model": f"{shape.wire}/m"})).body["id"]
     run = await ended(api, await _asked(api, session, shape))
@@ -106,14 +107,14 @@ async def meet(api: Api, shape: Shape) -> None:
     await assert_settled(api, session)
 
 
-async def _asked(api: Api, session: str, shape: Shape) -> str:
+async def _asked(api: CampaignApi, session: str, shape: Shape) -> str:
     answer = await api.post(f"/api/sessions/{session}/runs", {"input": prompt(shape)})
     assert answer.status == 202, answer
     run_id: str = answer.body["id"]
     return run_id
 
 
-async def ended(api: Api, run_id: str) -> dict[str, Any]:
+async def ended(api: CampaignApi, run_id: str) -> dict[str, Any]:
     async with asyncio.timeout(END_SECONDS):
         while True:
             run: dict[str, Any] = await api.get(f"/api/runs/{run_id}")

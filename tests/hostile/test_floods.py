@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile.campaign import Api, ended, hostile_server
+from tests.hostile.campaign import CampaignApi, ended, hostile_server
 from tests.hostile.floods import floods
 from tests.hostile.provider import prompt
 from tests.hostile.shape import Shape
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.watch import until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -24,13 +24,13 @@ PEAK_MB = 400
 """An idle server takes 70."""
 
 
-async def begin(api: Api, shape: Shape) -> tuple[str, str]:
+async def begin(api: CampaignApi, shape: Shape) -> tuple[str, str]:
     session = (await api.post("/api/sessions", {"model": f"{shape.wire}/m"})).body["id"]
     run = await api.post(f"/api/sessions/{session}/runs", {"input": prompt(shape)})
     return session, run.body["id"]
 
 
-async def answering(api: Api, session: str) -> bool:
+async def answering(api: CampaignApi, session: str) -> bool:
     return len((await api.get(f"/api/sessions/{session}/messages"))["messages"]) == 2
 
 

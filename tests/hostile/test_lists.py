@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.hostile.campaign import LIMITS, Api, ended
+from tests.hostile.campaign import LIMITS, CampaignApi, ended
 from tests.hostile.provider import HostileProvider
 from tests.hostile.shape import JSON, head, nested
 from tests.support.server import TenutoServer
@@ -72,7 +72,7 @@ def config(url: str) -> str:
     return "\n".join(entries)
 
 
-async def ask(api: Api, model: str) -> tuple[int, dict[str, Any] | None]:
+async def ask(api: CampaignApi, model: str) -> tuple[int, dict[str, Any] | None]:
     """The status of the prompt's answer, and the run as it ended; None if there was none."""
     session = (await api.post("/api/sessions", {})).body["id"]
     body = {"input": "Hi", "model": model}
@@ -91,7 +91,7 @@ async def test_an_odd_list_of_models_harms_only_its_own_provider(tmp_path: Path)
             TenutoServer(tmp_path, model_url=url, env=LIMITS) as server,
             aiohttp.ClientSession() as http,
         ):
-            api = Api(server.url, server.token, http)
+            api = CampaignApi(server.url, server.token, http)
             models = (await api.get("/api/models"))["models"]
             assert "openai/m" in {model["id"] for model in models}
             assert all(0 < model["context_window"] <= 2**53 for model in models)

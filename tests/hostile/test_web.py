@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E1")]
 Send = Callable[[bytes], Awaitable[None]]
 
 
-class Site:
+class HostileSite:
     """Answers each request with what the test says, byte by byte, until the client has enough."""
 
     def __init__(self, answer: Callable[[Send], Awaitable[None]]) -> None:
@@ -45,8 +45,8 @@ class Site:
 
 
 @asynccontextmanager
-async def site(answer: Callable[[Send], Awaitable[None]]) -> AsyncIterator[Site]:
-    made = Site(answer)
+async def site(answer: Callable[[Send], Awaitable[None]]) -> AsyncIterator[HostileSite]:
+    made = HostileSite(answer)
     server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
     made.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
     async with server:

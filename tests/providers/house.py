@@ -18,7 +18,7 @@ WHOLE_ANSWER = (
     b"%x\r\n%b\r\ne\r\ndata: [DONE]\n\n\r\n0\r\n\r\n" % (len(SAID), SAID)
 )
 
-Play = Callable[["Caller"], Awaitable[None]]
+Play = Callable[["ServerSide"], Awaitable[None]]
 
 
 @pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])
@@ -27,7 +27,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]
     return "asyncio", {"use_uvloop": request.param}
 
 
-class Caller:
+class ServerSide:
     """The server's side of one connection."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -57,7 +57,7 @@ class Caller:
         self._writer.transport.abort()
 
 
-class House:
+class ProviderServer:
     def __init__(self, port: int) -> None:
         self.port = port
         self.callers = 0
@@ -67,12 +67,12 @@ class House:
 
 
 @asynccontextmanager
-async def house(play: Play) -> AsyncIterator[House]:
+async def house(play: Play) -> AsyncIterator[ProviderServer]:
     """Plays this with everyone who connects."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         made.callers += 1
-        caller = Caller(reader, writer)
+        caller = ServerSide(reader, writer)
         try:
             await play(caller)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -81,14 +81,14 @@ async def house(play: Play) -> AsyncIterator[House]:
             writer.close()
 
     server = await asyncio.start_server(serve, "0.0.0.0", 0)
-    made = House(server.sockets[0].getsockname()[1])
+    made = ProviderServer(server.sockets[0].getsockname()[1])
     try:
         yield made
     finally:
         server.close()
 
 
-async def answer_once(caller: Caller) -> None:
+async def answer_once(caller: ServerSide) -> None:
     await caller.request()
     await caller.send(WHOLE_ANSWER)
     await caller.left()

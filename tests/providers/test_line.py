@@ -14,8 +14,8 @@ from tests.providers.asking import REQUEST, Hearing, texts
 from tests.providers.house import (
     ELSEWHERE,
     WHOLE_ANSWER,
-    Caller,
-    House,
+    ProviderServer,
+    ServerSide,
     anyio_backend,  # noqa: F401 (a fixture)
     house,
 )
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
 
 
-async def dial(made: House, *, stall_seconds: float = 10) -> Line:
+async def dial(made: ProviderServer, *, stall_seconds: float = 10) -> Line:
     route = Route(made.url())
     line = await route.dial(seconds=5)
     line.ask(route.request("GET", "/models", {}), stall_seconds=stall_seconds)
@@ -63,7 +63,7 @@ async def rest(line: Line) -> bytes:
 async def test_an_answer_is_heard_however_it_is_framed_and_cut(
     answer: bytes, body: bytes, step: int
 ) -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         for start in range(0, len(answer), step):
             await caller.send(answer[start : start + step])
@@ -81,7 +81,7 @@ async def test_an_answer_is_heard_however_it_is_framed_and_cut(
     "head", [b"content-length: 50\r\n", b"transfer-encoding: chunked\r\n"], ids=["length", "chunks"]
 )
 async def test_what_came_before_a_break_is_heard_before_the_break(head: bytes, how: str) -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         chunk = b"5\r\nhello\r\n" if b"chunked" in head else b"hello"
         await caller.send(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n" + chunk)
@@ -100,7 +100,7 @@ async def test_what_came_before_a_break_is_heard_before_the_break(head: bytes, h
 
 
 async def test_an_end_before_the_answer_is_a_break() -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
 
     async with house(play) as made:
@@ -120,7 +120,7 @@ async def test_an_end_before_the_answer_is_a_break() -> None:
     ids=["another protocol", "unknown compression", "bad compression", "endless head", "upgrade"],
 )
 async def test_what_is_no_answer_is_told_and_the_line_closed(answer: bytes) -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         try:
             await caller.send(answer)
@@ -138,7 +138,7 @@ async def test_what_is_no_answer_is_told_and_the_line_closed(answer: bytes) -> N
 
 
 async def test_a_slow_reader_makes_the_provider_wait_and_that_is_no_silence() -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         await caller.send(b"HTTP/1.1 200 OK\r\n\r\n")
         for _ in range(pieces):
@@ -158,7 +158,7 @@ async def test_a_slow_reader_makes_the_provider_wait_and_that_is_no_silence() ->
 
 
 async def test_silence_is_measured_from_the_last_byte() -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         await caller.send(b"HTTP/1.1 200 OK\r\n\r\n")
         for _ in range(5):
@@ -184,7 +184,7 @@ def is_taken(line: Line) -> Callable[[], Awaitable[bool]]:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", ELSEWHERE])
 async def test_a_line_is_used_again_if_a_new_one_would_cost_a_handshake(host: str) -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         while True:
             await caller.request()
             await caller.send(WHOLE_ANSWER)
@@ -198,7 +198,7 @@ async def test_a_line_is_used_again_if_a_new_one_would_cost_a_handshake(host: st
 
 
 async def test_a_line_that_nobody_uses_is_closed_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         await caller.send(WHOLE_ANSWER)
         await caller.left()
@@ -214,7 +214,7 @@ async def test_a_line_that_nobody_uses_is_closed_soon(monkeypatch: pytest.Monkey
 
 
 async def test_a_kept_line_that_was_closed_meanwhile_is_not_used_again() -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         await caller.send(WHOLE_ANSWER)
 
@@ -239,7 +239,7 @@ async def test_a_kept_line_that_was_closed_meanwhile_is_not_used_again() -> None
     ids=["early answers", "a head", "trailers", "a trailer", "a chunk's extension"],
 )
 async def test_what_is_around_an_answer_has_an_end(start: bytes, again: bytes) -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         await caller.send(start)
         while True:
@@ -254,7 +254,7 @@ async def test_what_is_around_an_answer_has_an_end(start: bytes, again: bytes) -
 
 @pytest.mark.guarantee("E1")
 async def test_a_little_that_unpacks_to_much_is_unpacked_a_little_at_a_time() -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         await caller.send(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n" + packed)
 
@@ -269,7 +269,7 @@ async def test_a_little_that_unpacks_to_much_is_unpacked_a_little_at_a_time() ->
 
 
 async def test_what_follows_the_end_of_the_packed_is_nothing() -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         await caller.send(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n")
         await caller.send(gzip.compress(b"hello") + b"z" * 1_000_000)

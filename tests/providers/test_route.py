@@ -13,7 +13,7 @@ from tenuto.agent.providers.connection.line import BadAddress, UnknownHost, Unre
 from tests.providers.house import (
     ELSEWHERE,
     WHOLE_ANSWER,
-    Caller,
+    ServerSide,
     answer_once,
     anyio_backend,  # noqa: F401 (a fixture)
     heard_from,
@@ -93,7 +93,7 @@ def trusted(certificates: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.usefixtures("trusted")
 async def test_a_provider_is_asked_over_tls(theirs: ssl.SSLContext) -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.secure(theirs)
         await answer_once(caller)
 
@@ -102,7 +102,7 @@ async def test_a_provider_is_asked_over_tls(theirs: ssl.SSLContext) -> None:
 
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(theirs: ssl.SSLContext) -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.secure(theirs)
         await answer_once(caller)
 
@@ -114,7 +114,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(theirs: ssl.SSLC
 async def test_a_proxy_is_asked_for_the_whole_address(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bytes] = []
 
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         asked.append(await caller.request())
         await caller.send(WHOLE_ANSWER)
 
@@ -132,7 +132,7 @@ async def test_a_proxy_only_carries_what_is_said_over_tls(
 ) -> None:
     asked: list[bytes] = []
 
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         asked.append(await caller.request())
         await caller.send(b"HTTP/1.1 200 Connection established\r\n\r\n")
         await caller.secure(theirs)
@@ -147,7 +147,7 @@ async def test_a_proxy_only_carries_what_is_said_over_tls(
 
 
 async def test_a_proxy_that_refuses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def play(caller: Caller) -> None:
+    async def play(caller: ServerSide) -> None:
         await caller.request()
         await caller.send(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
         await caller.left()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tenuto.storage.sqlite import SqliteStore
-from tests.conformance.life import make_workspace
+from tests.conformance.driven import make_workspace
 from tests.conformance.listener import Listener
 
 

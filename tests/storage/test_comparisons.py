@@ -10,7 +10,7 @@ from tenuto.core.principal import OWNER
 from tenuto.core.value import PrincipalId
 from tenuto.ports.query import Once, SessionQuery
 from tenuto.storage.sqlite.migration import APPLICATION_ID, shipped
-from tests.conformance.life import START, Life
+from tests.conformance.driven import START, DrivenSession
 from tests.conformance.test_comparisons import begin, vote
 from tests.storage.conftest import opened
 from tests.storage.test_opening import backups_of
@@ -56,13 +56,13 @@ async def test_a_file_without_comparisons_is_copied_and_gets_them(path: Path) ->
         once = Once(by=OWNER.id, key="k", digest="d", at=START)
         assert await store.answered(once, int) == 7
         assert await store.answered(replace(once, by=PrincipalId("ann")), int) is None
-        await Life(store, old.id).turn("hello", "hi")
-        made, lives = await begin(store)
-        await lives[0].turn("hello", "hi")
+        await DrivenSession(store, old.id).turn("hello", "hi")
+        made, sessions = await begin(store)
+        await sessions[0].turn("hello", "hi")
         await vote(store, made.id)
-        assert (await store.session(lives[0].id)).model == "secret/alpha"
+        assert (await store.session(sessions[0].id)).model == "secret/alpha"
         assert len((await store.sessions(SessionQuery())).sessions) == 1
-        await Life(store, old.id).delete()
+        await DrivenSession(store, old.id).delete()
         assert await store.answered(once, int) is None
     (backup,) = backups_of(path)
     assert backup.name.startswith("tenuto.db.backup-v1-")
@@ -71,11 +71,11 @@ async def test_a_file_without_comparisons_is_copied_and_gets_them(path: Path) ->
 async def test_what_was_hidden_is_hidden_after_closing_and_opening(path: Path) -> None:
     make_old_file(path)
     async with opened(path) as store:
-        made, lives = await begin(store)
-        await lives[0].turn("hello", "hi")
+        made, sessions = await begin(store)
+        await sessions[0].turn("hello", "hi")
     async with opened(path) as store:
-        before = await store.snapshot(lives[0].id)
+        before = await store.snapshot(sessions[0].id)
         assert (before.session.model, before.runs[0].model) == (None, None)
         await vote(store, made.id)
-        after = await store.snapshot(lives[0].id)
+        after = await store.snapshot(sessions[0].id)
         assert (after.session.model, after.runs[0].model) == ("secret/alpha", "secret/alpha")

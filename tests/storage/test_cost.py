@@ -12,7 +12,7 @@ from tenuto.storage.sqlite import SqliteStore
 from tenuto.storage.sqlite.file import checkpointer
 from tenuto.storage.sqlite.file.transaction import Transaction
 from tenuto.storage.sqlite.queries import load_queries
-from tests.conformance.life import Life, instant, make_workspace, new_session
+from tests.conformance.driven import DrivenSession, instant, make_workspace, new_session
 from tests.storage.conftest import opened
 from tests.storage.files import content_of, size_of, until, wal_of
 
@@ -23,10 +23,10 @@ def wal_size(path: Path) -> int:
     return size_of(wal_of(path))
 
 
-async def cost_of_a_turn(path: Path, life: Life) -> int:
+async def cost_of_a_turn(path: Path, driven: DrivenSession) -> int:
     """Bytes that one prompt, two pieces of answer and its ending put into the WAL."""
     before = wal_size(path)
-    await life.turn("hello", "a", "b")
+    await driven.turn("hello", "a", "b")
     return wal_size(path) - before
 
 
@@ -36,21 +36,21 @@ async def test_a_save_costs_the_same_in_a_long_session_and_among_many(
     store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpointer, "PASSIVE_PAGES", 1_000_000)  # so that the WAL only grows
-    life = await Life.begin(store)
-    early = [await cost_of_a_turn(path, life) for _ in range(30)]
+    driven = await DrivenSession.begin(store)
+    early = [await cost_of_a_turn(path, driven) for _ in range(30)]
     for n in range(300):
         await store.create_session(new_session(f"x{n}", title=f"other {n}"))
     for _ in range(60):
-        await life.turn("hello", "a", "b", "c", "d", "e")
-    late = [await cost_of_a_turn(path, life) for _ in range(30)]
+        await driven.turn("hello", "a", "b", "c", "d", "e")
+    late = [await cost_of_a_turn(path, driven) for _ in range(30)]
     # There is ten times as much by now; deeper trees may cost a few pages more, not ten times.
     assert 0 < median(late) <= 1.5 * median(early)
 
 
 @pytest.mark.guarantee("H3")
 async def test_nothing_is_written_while_nothing_happens(store: SqliteStore, path: Path) -> None:
-    life = await Life.begin(store)
-    await life.turn("hello", "a", "b")
+    driven = await DrivenSession.begin(store)
+    await driven.turn("hello", "a", "b")
     await store.fold_deltas(before=instant(59_000), limit=100)
     before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in _files(path)}
     for _ in range(3):
@@ -60,8 +60,8 @@ async def test_nothing_is_written_while_nothing_happens(store: SqliteStore, path
         assert await store.waiting_sessions() == ()
         assert await store.fold_deltas(before=instant(59_000), limit=100) == 0
         assert await store.purge(before=instant(59_000)) == 0
-        assert await life.start() is None
-        await store.snapshot(life.id)
+        assert await driven.start() is None
+        await store.snapshot(driven.id)
         await store.sessions(SessionQuery(words="hello"))
     after = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in _files(path)}
     assert after == before
@@ -102,15 +102,15 @@ async def test_the_wal_starts_over_under_steady_load(
     monkeypatch.setattr(checkpointer, "RESTART_PAGES", 60)
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
-        await life.accept("hello")
-        await life.start()
-        await life.say("a")
+        driven = await DrivenSession.begin(store)
+        await driven.accept("hello")
+        await driven.start()
+        await driven.say("a")
         at_first = size_of(path)
         written, biggest = 0, 0
         with anyio.fail_after(30):
             while written < 2_000 or size_of(path) == at_first:
-                await life.go_on_saying("x" * 2_000)
+                await driven.go_on_saying("x" * 2_000)
                 written += 1
                 biggest = max(biggest, wal_size(path))
         assert biggest < written * 4096
@@ -123,21 +123,21 @@ async def test_a_long_wal_is_cut_off_when_nothing_happens(
     monkeypatch.setattr(checkpointer, "IDLE_SECONDS", 0.05)
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
+        driven = await DrivenSession.begin(store)
         for _ in range(30):
-            await life.turn("hello", "a")
-        before = await store.snapshot(life.id)
+            await driven.turn("hello", "a")
+        before = await store.snapshot(driven.id)
         await until(lambda: wal_size(path) == 0)
-        assert await store.snapshot(life.id) == before
+        assert await store.snapshot(driven.id) == before
 
 
 async def test_deleted_words_are_not_left_in_the_file(path: Path) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store, title="Zyzzyvaplans")
-        await life.turn("quetzalcoatlus secrets", "xylophonically so")
-        await Life.begin(store, "other", title="stays")
-        await life.delete()
+        driven = await DrivenSession.begin(store, title="Zyzzyvaplans")
+        await driven.turn("quetzalcoatlus secrets", "xylophonically so")
+        await DrivenSession.begin(store, "other", title="stays")
+        await driven.delete()
         await store.purge(before=instant(59_000))
     content = content_of(path).lower()
     assert b"stays" in content

@@ -11,7 +11,7 @@ from tenuto.core.value import FileId
 from tenuto.storage.sqlite import SqliteStore
 from tenuto.storage.sqlite.file.transaction import Transaction
 from tenuto.storage.sqlite.file.writer import Written
-from tests.conformance.life import START, Life, make_workspace, whole_log
+from tests.conformance.driven import START, DrivenSession, make_workspace, whole_log
 from tests.conformance.listener import Listener
 from tests.storage.conftest import opened
 
@@ -36,45 +36,45 @@ async def test_a_full_disk_is_said_and_nothing_half_is_kept(small_disk: Path) ->
     listener = Listener()
     async with opened(small_disk / "tenuto.db", sink=listener) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
-        await life.accept("hello")
-        await life.start()
-        await life.say("kept")
-        before = await store.snapshot(life.id)
+        driven = await DrivenSession.begin(store)
+        await driven.accept("hello")
+        await driven.start()
+        await driven.say("kept")
+        before = await store.snapshot(driven.id)
         filler = small_disk / "filler"
         _fill(filler)
         listener.heard.clear()
 
         with pytest.raises(StorageTrouble, match="the disk is full"):
-            await life.go_on_saying("x" * 200_000, offset=4)
+            await driven.go_on_saying("x" * 200_000, offset=4)
         with pytest.raises(StorageTrouble, match="the disk is full"):
             await store.check()
-        assert await store.snapshot(life.id) == before
+        assert await store.snapshot(driven.id) == before
         assert listener.heard == []
 
         filler.unlink()
         await store.check()
-        await life.go_on_saying(" and more", offset=4)
-        assert (await store.snapshot(life.id)).messages[-1].text() == "kept and more"
-        assert len(await whole_log(store, life.id)) == before.session.head + 1
+        await driven.go_on_saying(" and more", offset=4)
+        assert (await store.snapshot(driven.id)).messages[-1].text() == "kept and more"
+        assert len(await whole_log(store, driven.id)) == before.session.head + 1
 
 
 async def test_a_prompt_that_does_not_fit_leaves_no_trace(store: SqliteStore) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     await limit_pages(store, 1)
     with pytest.raises(StorageTrouble, match="the disk is full"):
-        await life.accept("x" * 1_000_000)
+        await driven.accept("x" * 1_000_000)
     with pytest.raises(StorageTrouble):
         await store.put_file(big_file(1_000_000), b"x" * 1_000_000)
-    assert await whole_log(store, life.id) == []
-    assert (await store.session(life.id)).queued == 0
+    assert await whole_log(store, driven.id) == []
+    assert (await store.session(driven.id)).queued == 0
     await limit_pages(store, 1_000_000)
-    await life.accept("x" * 1_000_000)
-    assert (await store.session(life.id)).queued == 1
+    await driven.accept("x" * 1_000_000)
+    assert (await store.session(driven.id)).queued == 1
 
 
 async def test_only_what_does_not_fit_fails(store: SqliteStore) -> None:
-    lives = [await Life.begin(store, f"s{n}") for n in range(6)]
+    sessions = [await DrivenSession.begin(store, f"s{n}") for n in range(6)]
     pages = await store._db.read(lambda tx: tx._connection.pragma("page_count"))
     await limit_pages(store, pages + 60)
     failed: list[str] = []
@@ -86,13 +86,13 @@ async def test_only_what_does_not_fit_fails(store: SqliteStore) -> None:
             failed.append(str(error))
 
     async with anyio.create_task_group() as group:
-        for life in lives[:3]:
-            group.start_soon(life.accept, "small")
+        for driven in sessions[:3]:
+            group.start_soon(driven.accept, "small")
         group.start_soon(upload)
-        for life in lives[3:]:
-            group.start_soon(life.accept, "small")
+        for driven in sessions[3:]:
+            group.start_soon(driven.accept, "small")
     assert len(failed) == 1
-    assert [(await store.session(life.id)).queued for life in lives] == [1] * 6
+    assert [(await store.session(driven.id)).queued for driven in sessions] == [1] * 6
     await store.check()
 
 

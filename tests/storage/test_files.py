@@ -9,7 +9,7 @@ from tenuto.core.error import NotFound
 from tenuto.core.file import FileInfo
 from tenuto.core.run import InputFile
 from tenuto.core.value import FileId, Instant
-from tests.conformance.life import START, Life, make_workspace
+from tests.conformance.driven import START, DrivenSession, make_workspace
 from tests.storage.conftest import opened
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +32,10 @@ async def test_an_older_file_learns_which_sessions_use_its_files(path: Path) -> 
             file_id = FileId(f"fil_{name}")
             info = FileInfo(id=file_id, name="a", media_type="a/b", size=3, created_at=START)
             await store.put_file(info, b"abc")
-        queued, said = await Life.begin(store, "queued"), await Life.begin(store, "said")
+        queued, said = (
+            await DrivenSession.begin(store, "queued"),
+            await DrivenSession.begin(store, "said"),
+        )
         await said.accept([InputFile(file_id=FileId("fil_said"))])  # type: ignore[arg-type]
         await said.start()
         await said.settle()

@@ -7,7 +7,7 @@ import pytest
 
 from tenuto.core.error import StorageTrouble
 from tenuto.core.value import Instant, NodeId
-from tests.conformance.life import START, Life, make_workspace
+from tests.conformance.driven import START, DrivenSession, make_workspace
 from tests.storage.conftest import opened
 
 pytestmark = pytest.mark.anyio
@@ -40,38 +40,38 @@ async def test_nothing_is_accepted_into_a_file_that_is_not_there_any_more(
 ) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
+        driven = await DrivenSession.begin(store)
         await store.check()
         harm(path)  # type: ignore[operator]
         with pytest.raises(StorageTrouble, match="the database file"):
             await store.check()
         await store.heartbeat(NODE, until=Instant(START))
         with pytest.raises(StorageTrouble, match="the database file"):
-            await life.accept("hello")
+            await driven.accept("hello")
 
 
 async def test_a_file_that_is_put_back_is_used_again(path: Path) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
+        driven = await DrivenSession.begin(store)
         take_away(path)
         await store.heartbeat(NODE, until=Instant(START))
         path.with_name("elsewhere").rename(path)
         await store.check()
-        await life.accept("hello")
+        await driven.accept("hello")
     async with opened(path) as store:
-        assert [run.input for run in (await store.snapshot(life.id)).runs] == ["hello"]
+        assert [run.input for run in (await store.snapshot(driven.id)).runs] == ["hello"]
 
 
 async def test_damage_that_a_read_found_is_said_for_good(path: Path) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
+        driven = await DrivenSession.begin(store)
         for n in range(40):
-            await life.accept(f"{n} {'x' * 2000}")
+            await driven.accept(f"{n} {'x' * 2000}")
     spoil_the_end(path)
     async with opened(path) as store:
         with pytest.raises(StorageTrouble, match="damaged"):
-            await store.snapshot(life.id)
+            await store.snapshot(driven.id)
         with pytest.raises(StorageTrouble, match="damaged"):
             await store.check()

@@ -5,7 +5,7 @@ import pytest
 from tenuto.core.value import NodeId
 from tenuto.ports.query import Orphan
 from tenuto.storage.memory import MemoryStore
-from tests.conformance.life import NODE, Life, instant, make_workspace
+from tests.conformance.driven import NODE, DrivenSession, instant, make_workspace
 from tests.conformance.listener import Listener
 
 pytestmark = pytest.mark.anyio
@@ -16,13 +16,14 @@ OTHER = NodeId("node_b")
 async def test_a_run_is_no_orphan_while_its_owners_lease_lasts() -> None:
     store = MemoryStore(Listener())
     await make_workspace(store)
-    life = await Life.begin(store)
-    await life.accept("hello")
-    await life.start()
-    orphan = Orphan(session_id=life.id, run_id=life.fence.run_id)
+    driven = await DrivenSession.begin(store)
+    await driven.accept("hello")
+    await driven.start()
+    orphan = Orphan(session_id=driven.id, run_id=driven.fence.run_id)
     assert await store.orphans(OTHER, now=instant(10)) == (orphan,)
     await store.heartbeat(NODE, until=instant(20))
     assert await store.orphans(OTHER, now=instant(19)) == ()
+    assert set(await store.living(now=instant(19))) == {NODE}
     assert await store.orphans(OTHER, now=instant(20)) == (orphan,)
     assert await store.orphans(NODE, now=instant(20)) == ()
     await store.heartbeat(NODE, until=instant(40))
@@ -34,7 +35,7 @@ async def test_every_sink_hears_every_commit() -> None:
     store = MemoryStore(first)
     await make_workspace(store)
     store.add_sink(second)
-    life = await Life.begin(store)
-    await life.turn("hello", "a", "b")
+    driven = await DrivenSession.begin(store)
+    await driven.turn("hello", "a", "b")
     assert first.heard == second.heard
-    assert first.changes == second.changes == [life.id] * 3
+    assert first.changes == second.changes == [driven.id] * 3

@@ -14,7 +14,7 @@ import pytest
 from tenuto.core.error import StorageTrouble
 from tenuto.storage.sqlite.file import lock
 from tenuto.storage.sqlite.migration import Migration, shipped
-from tests.conformance.life import Life, make_workspace
+from tests.conformance.driven import DrivenSession, make_workspace
 from tests.storage.conftest import make_read_only, make_writable, opened
 from tests.storage.files import child, content_of, put
 
@@ -82,41 +82,41 @@ async def test_a_new_file_is_for_its_user_only(path: Path) -> None:
 async def test_what_was_stored_is_there_after_closing_and_opening(path: Path) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
-        await life.turn("hello", "hi")
-        before = await store.snapshot(life.id)
+        driven = await DrivenSession.begin(store)
+        await driven.turn("hello", "hi")
+        before = await store.snapshot(driven.id)
     async with opened(path) as store:
-        assert await store.snapshot(life.id) == before
+        assert await store.snapshot(driven.id) == before
     assert backups_of(path) == []
 
 
 async def test_an_older_file_is_copied_and_then_migrated(path: Path) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
-        await life.turn("hello", "hi")
-        before = await store.snapshot(life.id)
+        driven = await DrivenSession.begin(store)
+        await driven.turn("hello", "hi")
+        before = await store.snapshot(driven.id)
     async with opened(path, migrations=[*shipped(), NEXT]) as store:
-        assert await store.snapshot(life.id) == before
+        assert await store.snapshot(driven.id) == before
     assert version_of(path) == NEXT.number
     (backup,) = backups_of(path)
     assert backup.name.startswith(f"tenuto.db.backup-v{NEXT.number - 1}-")
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
     old = backup.rename(path.with_name("old.db"))
     async with opened(old) as store:
-        assert await store.snapshot(life.id) == before
+        assert await store.snapshot(driven.id) == before
 
 
 async def test_a_migration_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
+        driven = await DrivenSession.begin(store)
     with pytest.raises(apsw.SQLError):
         async with opened(path, migrations=[*shipped(), BROKEN]):
             pass
     assert version_of(path) == NEXT.number - 1
     async with opened(path) as store:
-        assert (await store.session(life.id)).id == life.id
+        assert (await store.session(driven.id)).id == driven.id
     async with opened(path, migrations=[*shipped(), NEXT]):
         pass
 
@@ -152,7 +152,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_untouched(path: Pa
 async def test_a_damaged_file_gives_a_sentence_with_a_way_out(path: Path) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        await Life.begin(store)
+        await DrivenSession.begin(store)
     content = bytearray(content_of(path))
     content[4096:] = b"\xa5" * (len(content) - 4096)
     put(path, bytes(content))

@@ -8,7 +8,7 @@ import pytest
 
 from tenuto.core.value import SessionId, StreamId
 from tenuto.ports.query import SessionQuery
-from tests.conformance.life import Life, make_workspace
+from tests.conformance.driven import DrivenSession, make_workspace
 from tests.storage.conftest import opened
 from tests.storage.files import child, content_of, put, wal_of
 
@@ -18,16 +18,16 @@ WRITER = """
 import asyncio, os, sys
 from pathlib import Path
 from tenuto.storage.sqlite import SqliteStore
-from tests.conformance.life import Life, make_workspace
+from tests.conformance.driven import DrivenSession, make_workspace
 from tests.conformance.listener import Listener
 
 async def write(store, n):
-    life = await Life.begin(store, f"w{n}")
-    await life.accept(f"prompt {n}")
-    await life.start()
-    await life.say("", part="prt_a")
+    driven = await DrivenSession.begin(store, f"w{n}")
+    await driven.accept(f"prompt {n}")
+    await driven.start()
+    await driven.say("", part="prt_a")
     while True:
-        head = await life.go_on_saying(f"piece of {n} ", part="prt_a")
+        head = await driven.go_on_saying(f"piece of {n} ", part="prt_a")
         os.write(1, f"{n} {head}\\n".encode())
 
 async def main():
@@ -64,9 +64,9 @@ async def test_every_acknowledged_event_is_there_after_a_kill(
             page = await store.read(StreamId(session_id), after=0, limit=1_000_000)
             assert page.head >= head
             assert [stored.seq for stored in page.events] == list(range(1, page.head + 1))
-            life = Life(store, session_id)
+            driven = DrivenSession(store, session_id)
             snapshot = await store.snapshot(session_id)
-            assert snapshot.messages == (await life.transcript()).messages()
+            assert snapshot.messages == (await driven.transcript()).messages()
         listed = {s.id for s in (await store.sessions(SessionQuery())).sessions}
         assert listed >= set(heads)
 
@@ -76,18 +76,18 @@ async def test_every_acknowledged_event_is_there_after_a_kill(
 async def test_a_torn_write_at_the_end_takes_nothing_else_with_it(path: Path, missing: int) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
-        await life.accept("hello")
-        await life.start()
-        await life.say("kept")
-        kept = await store.snapshot(life.id)
-        await life.go_on_saying("torn", offset=4)
+        driven = await DrivenSession.begin(store)
+        await driven.accept("hello")
+        await driven.start()
+        await driven.say("kept")
+        kept = await store.snapshot(driven.id)
+        await driven.go_on_saying("torn", offset=4)
         # The files as a power cut leaves them: the last commit is not whole.
         cut = path.with_name("cut.db")
         put(cut, content_of(path))
         put(wal_of(cut), content_of(wal_of(path))[:-missing])
     async with opened(cut) as store:
-        assert await store.snapshot(life.id) == kept
-        life.store = store
-        await life.go_on_saying(" and more", offset=4)
-        assert (await store.snapshot(life.id)).messages[-1].text() == "kept and more"
+        assert await store.snapshot(driven.id) == kept
+        driven.store = store
+        await driven.go_on_saying(" and more", offset=4)
+        assert (await store.snapshot(driven.id)).messages[-1].text() == "kept and more"

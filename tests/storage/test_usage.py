@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from tenuto.core.run import Ending, Reason, RunStatus, Usage
-from tests.conformance.life import Life, make_workspace
+from tests.conformance.driven import DrivenSession, make_workspace
 from tests.storage.conftest import opened
 from tests.storage.test_files import make_older
 
@@ -24,15 +24,15 @@ def ended(tokens: int, cost: float | None, *, exact: bool = True) -> Ending:
 async def test_an_older_file_gets_its_usage_from_its_runs(path: Path) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
+        driven = await DrivenSession.begin(store)
         for end in (ended(10, 0.5), ended(5, None), ended(1, 0.25, exact=False)):
-            await life.accept("hello")
-            await life.start()
-            await life.settle(end)
-        waiting = await life.accept("never ran")
-        await life.withdraw(waiting.id)
-        await life.accept("runs")
-        await life.start()
+            await driven.accept("hello")
+            await driven.start()
+            await driven.settle(end)
+        waiting = await driven.accept("never ran")
+        await driven.withdraw(waiting.id)
+        await driven.accept("runs")
+        await driven.start()
         before = list(await store.usage(since=DAY))
     assert [(one.runs, one.input_tokens, one.cost_usd) for one in before] == [(3, 16, 0.75)]
     make_older(path)
@@ -49,18 +49,18 @@ async def test_sums_that_an_old_version_let_outgrow_everything_refuse_no_later_r
 ) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
-        await life.accept("hello")
-        await life.start()
-        await life.settle(ended(1, None))
+        driven = await DrivenSession.begin(store)
+        await driven.accept("hello")
+        await driven.start()
+        await driven.settle(ended(1, None))
     connection = apsw.Connection(str(path))
     connection.execute("UPDATE usage SET input_tokens = 9223372036854775807")
     connection.close()
     async with opened(path) as store:
-        life = await Life.begin(store, "two")
-        await life.accept("hello")
-        await life.start()
-        assert (await life.settle(ended(10, None))).status == "completed"
+        driven = await DrivenSession.begin(store, "two")
+        await driven.accept("hello")
+        await driven.start()
+        assert (await driven.settle(ended(10, None))).status == "completed"
         (used,) = await store.usage(since=DAY)
     assert (used.runs, used.input_tokens, used.output_tokens) == (2, 2**53, 11)
 
@@ -71,14 +71,14 @@ async def test_usage_that_cannot_be_written_keeps_no_run_from_its_ending(
 ) -> None:
     async with opened(path) as store:
         await make_workspace(store)
-        life = await Life.begin(store)
-        run = await life.accept("hello")
-        await life.start()
+        driven = await DrivenSession.begin(store)
+        run = await driven.accept("hello")
+        await driven.start()
         odd = Ending(
             status=RunStatus.COMPLETED,
             reason=Reason.END_TURN,
             usage=Usage(input_tokens=1, reasoning_tokens=tokens),
         )
-        await life.settle(odd)
+        await driven.settle(odd)
         assert (await store.run(run.id)).status == "completed"
         assert list(await store.usage(since=DAY)) == []

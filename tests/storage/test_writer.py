@@ -11,7 +11,7 @@ from anyio.lowlevel import checkpoint
 from tenuto.storage.sqlite import SqliteStore
 from tenuto.storage.sqlite.file.transaction import Transaction
 from tenuto.storage.sqlite.file.writer import Written
-from tests.conformance.life import Life, make_workspace, whole_log
+from tests.conformance.driven import DrivenSession, make_workspace, whole_log
 from tests.conformance.listener import Listener
 from tests.storage.conftest import opened
 from tests.storage.files import until
@@ -53,7 +53,7 @@ def write_and_break(transaction: Transaction) -> Written[None]:
 
 @pytest.mark.failure(56)
 async def test_a_job_that_breaks_midway_fails_alone(store: SqliteStore) -> None:
-    lives = [await Life.begin(store, f"s{n}") for n in range(5)]
+    sessions = [await DrivenSession.begin(store, f"s{n}") for n in range(5)]
     held, broken = Held(store), 0
 
     async def break_one() -> None:
@@ -66,15 +66,15 @@ async def test_a_job_that_breaks_midway_fails_alone(store: SqliteStore) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(held.run)
         await held.under_way()
-        for life in lives:
-            group.start_soon(life.accept, "hello")
+        for driven in sessions:
+            group.start_soon(driven.accept, "hello")
             group.start_soon(break_one)
         await checkpoint()
         held.release()
     assert broken == 5
-    for life in lives:
-        assert len(await whole_log(store, life.id)) == 2
-        assert (await store.session(life.id)).queued == 1
+    for driven in sessions:
+        assert len(await whole_log(store, driven.id)) == 2
+        assert (await store.session(driven.id)).queued == 1
     rows = await store._db.read(lambda tx: tx._connection.execute("SELECT n FROM probe").fetchall())
     assert rows == [(0,)]
 
@@ -82,7 +82,7 @@ async def test_a_job_that_breaks_midway_fails_alone(store: SqliteStore) -> None:
 async def test_what_waits_goes_to_disk_together(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lives = [await Life.begin(store, f"s{n}") for n in range(50)]
+    sessions = [await DrivenSession.begin(store, f"s{n}") for n in range(50)]
     groups: list[object] = []
     checkpointer = store._db._checkpointer
     assert checkpointer is not None
@@ -93,8 +93,8 @@ async def test_what_waits_goes_to_disk_together(
         await held.under_way()
         # The writer speaks of its last group only after it has answered.
         groups.clear()
-        for life in lives:
-            group.start_soon(life.accept, "hello")
+        for driven in sessions:
+            group.start_soon(driven.accept, "hello")
         for _ in range(3):
             await checkpoint()
         held.release()
@@ -104,16 +104,16 @@ async def test_what_waits_goes_to_disk_together(
 
 @pytest.mark.failure(30)
 async def test_readers_do_not_wait_for_the_writer(store: SqliteStore) -> None:
-    life = await Life.begin(store)
-    await life.turn("hello", "hi")
-    before = await store.snapshot(life.id)
+    driven = await DrivenSession.begin(store)
+    await driven.turn("hello", "hi")
+    before = await store.snapshot(driven.id)
     held = Held(store)
     async with anyio.create_task_group() as group:
         group.start_soon(held.run)
         await held.under_way()
         with anyio.fail_after(5):
-            assert await store.snapshot(life.id) == before
-            assert (await store.session(life.id)).title == "hello"
+            assert await store.snapshot(driven.id) == before
+            assert (await store.session(driven.id)).title == "hello"
         held.release()
 
 
@@ -121,31 +121,31 @@ async def test_closing_writes_what_waits(path: Path) -> None:
     store = SqliteStore(path, Listener())
     await store.open()
     await make_workspace(store)
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
     held = Held(store)
     async with anyio.create_task_group() as group:
         group.start_soon(held.run)
         await held.under_way()
-        group.start_soon(life.accept, "just before the end")
+        group.start_soon(driven.accept, "just before the end")
         await checkpoint()
         group.start_soon(store.close)
         await checkpoint()
         held.release()
     async with opened(path) as again:
-        assert (await again.session(life.id)).queued == 1
+        assert (await again.session(driven.id)).queued == 1
 
 
 async def test_a_listeners_bug_hides_no_commit(
     store: SqliteStore, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    life = await Life.begin(store)
+    driven = await DrivenSession.begin(store)
 
     def fail(*_: object) -> None:
         raise Broken
 
     with monkeypatch.context() as patch:
         patch.setattr(listener, "committed", fail)
-        await life.accept("hello")
-    assert (await store.session(life.id)).queued == 1
-    await life.accept("again")
-    assert listener.changes[-1] == life.id
+        await driven.accept("hello")
+    assert (await store.session(driven.id)).queued == 1
+    await driven.accept("again")
+    assert listener.changes[-1] == driven.id

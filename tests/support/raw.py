@@ -11,18 +11,18 @@ FRAME_SECONDS = 15.0
 LONGEST_LINE = 256 * 1024 * 1024
 
 
-class Answer(NamedTuple):
+class RawAnswer(NamedTuple):
     status: int
     body: Any
     """Decoded JSON; None if there was no body."""
     headers: dict[str, str]
 
 
-async def answer_of(response: aiohttp.ClientResponse) -> Answer:
+async def answer_of(response: aiohttp.ClientResponse) -> RawAnswer:
     text = await response.text()
     is_json = "json" in response.headers.get("Content-Type", "")
     decoded = await response.json(content_type=None) if is_json and text else None
-    return Answer(response.status, decoded, dict(response.headers))
+    return RawAnswer(response.status, decoded, dict(response.headers))
 
 
 class RawApi:
@@ -39,7 +39,7 @@ class RawApi:
         body: Any = None,
         *,
         headers: dict[str, str] | None = None,
-    ) -> Answer:
+    ) -> RawAnswer:
         sent = {"Authorization": f"Bearer {self.token}", **(headers or {})}
         async with (
             aiohttp.ClientSession() as http,
@@ -61,7 +61,7 @@ class RawApi:
             assert response.status == 200
             return await response.text()
 
-    async def post(self, path: str, body: Any = None) -> Answer:
+    async def post(self, path: str, body: Any = None) -> RawAnswer:
         return await self.call("POST", path, body)
 
     def sse(

@@ -11,8 +11,8 @@ import msgspec
 
 from tenuto.storage.sqlite import SqliteStore
 from tests.conformance.listener import Listener
+from tests.upgrade.content import fill
 from tests.upgrade.kept import FOLDER, database_of, everything, told_of
-from tests.upgrade.life import live
 
 
 async def freeze() -> int:
@@ -20,7 +20,7 @@ async def freeze() -> int:
         path = Path(folder) / "tenuto.sqlite3"
         store = SqliteStore(path, Listener())
         await store.open()
-        await live(store)
+        await fill(store)
         told = await everything(store)
         await store.close()
         connection = apsw.Connection(str(path))

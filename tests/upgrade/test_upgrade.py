@@ -8,7 +8,7 @@ import pytest
 
 from tenuto.core.value import FileId, NodeId, PrincipalId
 from tenuto.storage.sqlite import SqliteStore
-from tests.conformance.life import Life
+from tests.conformance.driven import DrivenSession
 from tests.conformance.listener import Listener
 from tests.upgrade.kept import everything, told_of, unpack, versions
 
@@ -50,14 +50,14 @@ async def test_what_an_earlier_version_left_under_way_can_be_ended_and_gone_on_w
     unpack(version, path)
     store = SqliteStore(path, Listener())
     await store.open()
-    (orphan,) = await store.orphans(NodeId("node_next"), now=Life(store, "x").moment().now)  # type: ignore[arg-type]
+    (orphan,) = await store.orphans(NodeId("node_next"), now=DrivenSession(store, "x").moment().now)  # type: ignore[arg-type]
     control = await store.control(orphan.session_id)
-    life = Life(store, orphan.session_id)
-    life.fence = type(life.fence)(run_id=orphan.run_id, epoch=control.epoch)
-    assert (await life.settle()).status == "completed"
-    assert await life.start() is not None
-    await life.say("again", part="prt_again")
-    assert (await life.settle()).status == "completed"
+    driven = DrivenSession(store, orphan.session_id)
+    driven.fence = type(driven.fence)(run_id=orphan.run_id, epoch=control.epoch)
+    assert (await driven.settle()).status == "completed"
+    assert await driven.start() is not None
+    await driven.say("again", part="prt_again")
+    assert (await driven.settle()).status == "completed"
     await store.close()
 
 

@@ -1,7 +1,7 @@
 import "$/styles/tokens.css";
 import "$/styles/base.css";
 import App from "$/app.svelte";
-import { app } from "$/state/app.svelte";
+import { app } from "$/state/page";
 import { mount } from "svelte";
 
 app.start();

@@ -8,8 +8,9 @@ from tenuto.core.error import QueueFull, SessionBusy
 from tenuto.core.event import Event, RunAccepted
 from tenuto.core.message import Message
 from tenuto.core.run import Input, Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
+from tenuto.core.session import Control
 from tenuto.core.title import first_title
-from tenuto.core.value import PrincipalId, RunId, Value
+from tenuto.core.value import NodeId, PrincipalId, RunId, Value
 
 QUEUE_LIMIT = 100
 
@@ -54,7 +55,12 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         input=prompt.input,
         continues=prompt.continues,
     )
-    control = replace(control, accept_count=run.accept_number, queue=(*control.queue, run.id))
+    control = replace(
+        control,
+        accept_count=run.accept_number,
+        queue=(*control.queue, run.id),
+        attached=_attached(control, run, moment),
+    )
     events += (
         RunAccepted(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run),
     )
@@ -64,3 +70,10 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         result=run,
         finished=finished,
     )
+
+
+def _attached(control: Control, run: Run, moment: Moment) -> dict[RunId, NodeId]:
+    """Of what waits, and of this run if it is so: who holds the connection."""
+    waiting = {r: node for r, node in control.attached.items() if r in control.queue}
+    is_attached = run.on_disconnect is OnDisconnect.CANCEL
+    return {**waiting, run.id: moment.node} if is_attached else waiting

@@ -1,5 +1,7 @@
 """Cancelling: what a mark covers, and what becomes of runs that never started."""
 
+from collections.abc import Collection
+
 from msgspec.structs import replace
 
 from tenuto.core.desk import Change, Desk, Moment
@@ -8,7 +10,7 @@ from tenuto.core.event import Event
 from tenuto.core.message import Message, assistant_message, user_message
 from tenuto.core.run import Ending, Mode, OnDisconnect, Reason, Run, RunStatus
 from tenuto.core.told import message_finished, message_started, run_finished, with_result, without
-from tenuto.core.value import RunId, Value
+from tenuto.core.value import NodeId, RunId, Value
 
 
 class Covered(Value):
@@ -46,10 +48,13 @@ def cancel_run(desk: Desk, run_id: RunId, reason: Reason, moment: Moment) -> Cha
     return Change(events=(), control=desk.control, result=Covered(runs=(), active=None))
 
 
-def drop_attached(desk: Desk, moment: Moment) -> Change[None]:
-    """End the queued runs that belonged to a connection which is gone."""
-    attached = tuple(run for run in desk.queue if run.on_disconnect is OnDisconnect.CANCEL)
-    return _cancel_queued_all(desk, attached, Reason.DISCONNECT, moment)
+def drop_attached(desk: Desk, gone: Collection[NodeId], moment: Moment) -> Change[None]:
+    """End the queued runs whose connection was held by one of these nodes."""
+    attached = (run for run in desk.queue if run.on_disconnect is OnDisconnect.CANCEL)
+    # An older version did not say who held it; its process is gone.
+    holders = ((run, desk.control.attached.get(run.id)) for run in attached)
+    lost = tuple(run for run, holder in holders if holder is None or holder in gone)
+    return _cancel_queued_all(desk, lost, Reason.DISCONNECT, moment)
 
 
 def cancel_queued(desk: Desk, run: Run, reason: Reason, moment: Moment) -> Change[Run]:

@@ -131,6 +131,8 @@ class Control(Value):
     open_message: MessageId | None = None
     queue: tuple[RunId, ...] = ()
     """The order in which queued runs will start."""
+    attached: dict[RunId, NodeId] = msgspec.field(default_factory=dict)
+    """By queued run that ends with its connection: the node that holds it."""
     grants: tuple[str, ...] = ()
     """As the session's own; older versions kept them only here."""
     veil: Veil | None = None

@@ -1,7 +1,7 @@
 """The rescuer ends what an owner left behind, and starts what still waits."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import anyio
 
@@ -12,7 +12,7 @@ from tenuto.core.message import Message, ReasoningPart, TextPart, ToolPart
 from tenuto.core.meter import estimate_tokens
 from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage
 from tenuto.core.session import Fence
-from tenuto.core.value import SessionId
+from tenuto.core.value import NodeId, SessionId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.node import Node
 from tenuto.engine.resort import LADDER, Resort, complain, emptied, is_gone, lessened
@@ -46,14 +46,7 @@ class Rescuer:
         """At start: settle what a crash left, and let what waits begin."""
         await self.round()
         for session_id in await self._store.waiting_sessions():
-            try:
-                await self._drop_attached(session_id)
-            except NotFound:
-                log.info("deleted meanwhile", extra={"session_id": session_id})
-            except Exception:
-                # One odd session must not keep the server from starting.
-                log.exception("cannot recover", extra={"session_id": session_id})
-            self._coordinator.changed(session_id)
+            await self._let_begin(session_id, here=())
 
     async def watch(self) -> None:
         """Keep this node's lease, and end what nodes without one have left."""
@@ -66,7 +59,7 @@ class Rescuer:
                 self._coordinator.look_everywhere()
                 # Who accepted a prompt may be gone before it began, and its ring may be lost.
                 for session_id in await self._store.waiting_sessions():
-                    self._coordinator.changed(session_id)
+                    await self._let_begin(session_id, here=(self._node.id,))
                 pause = ROUND_SECONDS
             except StorageTrouble as trouble:
                 log.warning("the rescuer cannot look, trying again: %s", trouble)
@@ -145,10 +138,28 @@ class Rescuer:
         run, _ = await self._store.commit(orphan.session_id, decide)
         log.debug("run was left by its owner", extra={"run_id": run.id, "status": run.status})
 
-    async def _drop_attached(self, session_id: SessionId) -> None:
-        """Queued runs that belonged to a connection end with it: the crash closed it."""
+    async def _let_begin(self, session_id: SessionId, *, here: Collection[NodeId]) -> None:
+        """Let what waits begin, but for what belonged to a connection that is closed."""
+        try:
+            await self._drop_attached(session_id, here)
+        except NotFound:
+            log.info("deleted meanwhile", extra={"session_id": session_id})
+        except Exception:
+            # One odd session must not keep the server from starting.
+            log.exception("cannot recover", extra={"session_id": session_id})
+        self._coordinator.changed(session_id)
+
+    async def _drop_attached(self, session_id: SessionId, here: Collection[NodeId]) -> None:
+        """Queued runs of a connection end with the node that held it. `here` is this one, once it
+        can hold any."""
+        held = set((await self._store.control(session_id)).attached.values())
+        # Asked after the holders are known: a node that comes now holds none of them.
+        others = {*await self._store.living(now=self._node.clock.now())} - {self._node.id}
+        gone = held - others - {*here}
+        if here and not gone:
+            return
         await self._store.commit(
-            session_id, lambda desk: cancelling.drop_attached(desk, self._node.moment())
+            session_id, lambda desk: cancelling.drop_attached(desk, gone, self._node.moment())
         )
 
 

@@ -5,7 +5,7 @@ session; the order of a log's numbers is the order of its commits.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from tenuto.core.comparison import Comparison, Verdict
@@ -139,6 +139,9 @@ class Upkeep(Protocol):
 
     async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
         """This node owns its runs until then. Writes nothing where only one node can be."""
+
+    async def living(self, *, now: Instant) -> Collection[NodeId]:
+        """Nodes whose lease has not run out; none where only one node can be."""
 
     async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
         """Running runs whose owner is neither this node nor alive."""

@@ -79,6 +79,8 @@ class Plan(Value):
     removed: tuple[MessageId, ...]
     files: tuple[FileId, ...]
     """That the session speaks of from now on."""
+    claimed: tuple[FileId, ...]
+    """Those that a prompt brings: it is not taken if one of them went away since it was checked."""
     used: tuple[Booking, ...]
     """For the usage of its workspace."""
     deleted_at: Instant | None
@@ -111,6 +113,7 @@ def plan(
         compactions=tuple(planner.compactions),
         removed=tuple(planner.removed),
         files=tuple(dict.fromkeys(planner.files)),
+        claimed=tuple(dict.fromkeys(planner.claimed)),
         used=used_by([e.run for e in events if isinstance(e, RunFinished)], revealed),
         deleted_at=planner.deleted_at,
     )
@@ -127,6 +130,7 @@ class _Planner:
         self.compactions: list[CompactionRow] = []
         self.removed: list[MessageId] = []
         self.files: list[FileId] = []
+        self.claimed: list[FileId] = []
         self.deleted_at: Instant | None = None
         self._finished = {message.id: message for message in finished}
 
@@ -137,10 +141,10 @@ class _Planner:
         match event:
             case RunAccepted(run=run):
                 self.runs[run.id] = RunRow(run=run, accepted=self.head)
-                self.files += files_of(run.input)
+                self._claim(run)
             case RunUpdated(run=run):
                 self.put(run)
-                self.files += files_of(run.input)
+                self._claim(run)
             case RunStarted(run=run) | RunFinished(run=run):
                 self.put(run)
             case MessageStarted(message=message):
@@ -170,6 +174,10 @@ class _Planner:
     def put(self, run: Run) -> None:
         known = self.runs.get(run.id, RunRow(run=run))
         self.runs[run.id] = replace(known, run=run)
+
+    def _claim(self, run: Run) -> None:
+        self.files += files_of(run.input)
+        self.claimed += files_of(run.input)
 
     def _finish(self, event: MessageFinished) -> None:
         whole = self._finished.get(event.message_id)

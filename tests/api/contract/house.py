@@ -12,7 +12,7 @@ import aiohttp
 
 from tests.api.contract.schema import Document
 from tests.support.model_server import Exchange, ModelServer
-from tests.support.raw import Answer, RawApi
+from tests.support.raw import RawAnswer, RawApi
 from tests.support.server import TenutoServer
 
 Json = dict[str, Any]
@@ -25,7 +25,7 @@ class Api(RawApi):
 
     async def call(
         self, method: str, path: str, body: Any = None, *, headers: dict[str, str] | None = None
-    ) -> Answer:
+    ) -> RawAnswer:
         answer = await super().call(method, path, body, headers=headers)
         if self.document is None:
             self.document = Document(await self.get_unchecked("/openapi.json"))
@@ -42,7 +42,7 @@ class Api(RawApi):
         data: bytes,
         *,
         headers: dict[str, str] | None = None,
-    ) -> Answer:
+    ) -> RawAnswer:
         """These very bytes as the body."""
         sent = {
             "Authorization": f"Bearer {self.token}",
@@ -54,11 +54,11 @@ class Api(RawApi):
             http.request(method, self.url + path, data=io.BytesIO(data), headers=sent) as response,
         ):
             decoded = await response.json(content_type=None) if await response.read() else None
-            return Answer(response.status, decoded, dict(response.headers))
+            return RawAnswer(response.status, decoded, dict(response.headers))
 
     async def upload(
         self, content: bytes, name: str, media_type: str, *, headers: dict[str, str] | None = None
-    ) -> Answer:
+    ) -> RawAnswer:
         form = aiohttp.FormData(quote_fields=False)
         form.add_field("file", content, filename=name, content_type=media_type)
         sent = {"Authorization": f"Bearer {self.token}", **(headers or {})}
@@ -66,7 +66,7 @@ class Api(RawApi):
             aiohttp.ClientSession() as http,
             http.post(self.url + "/api/files", data=form, headers=sent) as response,
         ):
-            return Answer(response.status, await response.json(), dict(response.headers))
+            return RawAnswer(response.status, await response.json(), dict(response.headers))
 
 
 class HeldModel(ModelServer):
@@ -163,7 +163,7 @@ async def open_house(
             yield House(model, server)
 
 
-def refused(answer: Answer, status: int, code: str) -> str:
+def refused(answer: RawAnswer, status: int, code: str) -> str:
     """The answer is a problem of this kind; what it says of it."""
     assert answer.status == status, answer
     assert answer.headers["Content-Type"] == "application/problem+json"

@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from tests.api.contract.house import House, Json, open_house, refused
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import Exchange
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.api.contract.house import Api, House, Json, open_house, refused
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.model_server import Exchange
 
 pytestmark = pytest.mark.anyio

@@ -31,7 +31,7 @@ def settings() -> dict[str, str]:
     }
 
 
-class Line:
+class RawConnection:
     """A connection of bytes, as they come."""
 
     def __init__(self, port: int) -> None:
@@ -80,13 +80,13 @@ def head(house: House, path: str, *more: str, method: str = "GET") -> bytes:
     "sent", [b"", b"\r\n", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n"]
 )
 async def test_a_head_that_does_not_come_is_not_waited_for(house: House, sent: bytes) -> None:
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         await line.send(sent)
         await line.is_over()
 
 
 async def test_a_head_that_comes_byte_by_byte_has_no_more_time(house: House) -> None:
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         ended = asyncio.create_task(line.is_over())
         for byte in b"GET /healthz HTTP/1.1\r\nX: " + b"y" * 10_000:
             if ended.done() or line.writer.is_closing():
@@ -97,20 +97,20 @@ async def test_a_head_that_comes_byte_by_byte_has_no_more_time(house: House) -> 
 
 
 async def test_the_next_head_has_no_more_time_than_the_first(house: House) -> None:
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         await line.send(head(house, "/healthz") + b"GET /hea")
         assert (await line.rest()).startswith(b"HTTP/1.1 200 OK")
 
 
 async def test_a_body_that_stops_coming_is_not_waited_for(house: House) -> None:
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         await line.send(head(house, "/api/sessions", "Content-Length: 10", method="POST") + b"{")
         await line.is_over()
     assert "a request failed" not in house.server.log()
 
 
 async def test_a_body_that_keeps_coming_is_waited_for(house: House) -> None:
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         more = ("Content-Length: 10", "Connection: close")
         await line.send(head(house, "/api/sessions", *more, method="POST"))
         for byte in b"{        }":
@@ -120,7 +120,7 @@ async def test_a_body_that_keeps_coming_is_waited_for(house: House) -> None:
 
 
 async def test_a_silent_stream_has_all_the_time_in_the_world(house: House, session_id: str) -> None:
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         await line.send(head(house, f"/api/sessions/{session_id}/events"))
         for _ in range(3):
             await asyncio.sleep(HEAD_SECONDS)
@@ -134,7 +134,7 @@ async def test_a_slow_reader_gets_all_of_a_large_answer(house: House) -> None:
     form += b"x" * 8_000_000 + b"\r\n--B--\r\n"
     kind = {"Content-Type": "multipart/form-data; boundary=B"}
     info = (await house.api.send("POST", "/api/files", form, headers=kind)).body
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         await line.send(head(house, f"/api/files/{info['id']}"))
         # The next head is overdue before this answer is read.
         await asyncio.sleep(2 * HEAD_SECONDS)
@@ -158,7 +158,7 @@ async def test_a_head_without_end_is_refused(tmp_path: Path) -> None:
     env = {"TENUTO_LIMITS_HEAD_SECONDS": "600", "TENUTO_LIMITS_BODY_SECONDS": "600"}
     async with TenutoServer(tmp_path, model_url=None, env=env) as server:
         for first, again in WITHOUT_END.values():
-            async with Line(server.port) as line:
+            async with RawConnection(server.port) as line:
                 await line.send(first)
                 await line.flood(again, ENDLESS)
         assert (await server.raw.call("GET", "/healthz")).status == 200
@@ -173,7 +173,7 @@ async def test_a_head_without_end_is_refused(tmp_path: Path) -> None:
     ],
 )
 async def test_what_is_refused_is_told_why(house: House, sent: bytes, status: bytes) -> None:
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         await line.send(sent)
         answer = await line.rest()
     assert answer.startswith(b"HTTP/1.1 " + status)
@@ -182,7 +182,7 @@ async def test_what_is_refused_is_told_why(house: House, sent: bytes, status: by
 
 
 async def test_a_head_of_many_cookies_is_read(house: House) -> None:
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         cookies = "Cookie: " + "; ".join(f"c{n}={'v' * 90}" for n in range(500))
         await line.send(head(house, "/api/models", cookies, "Connection: close"))
         assert (await line.rest()).startswith(b"HTTP/1.1 200 OK")
@@ -223,7 +223,7 @@ async def test_a_thousand_silent_strangers_keep_nobody_out(
                 server.raw.sse(f"/api/sessions/{session['id']}/events")
             )
             for _ in range(1000):
-                line = await crowd.enter_async_context(Line(server.port))
+                line = await crowd.enter_async_context(RawConnection(server.port))
                 await line.send(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
             body = {"title": "Nobody waits"}
             await server.raw.call("PATCH", f"/api/sessions/{session['id']}", body)
@@ -232,7 +232,10 @@ async def test_a_thousand_silent_strangers_keep_nobody_out(
 
 async def test_many_who_have_the_token_may_come_at_once(house: House) -> None:
     async with AsyncExitStack() as all_of_them:
-        lines = [await all_of_them.enter_async_context(Line(house.server.port)) for _ in range(600)]
+        lines = [
+            await all_of_them.enter_async_context(RawConnection(house.server.port))
+            for _ in range(600)
+        ]
         asked = head(house, "/healthz", "Connection: close")
         await asyncio.gather(*(line.send(asked) for line in lines))
         answers = await asyncio.gather(*(line.rest() for line in lines))
@@ -243,9 +246,9 @@ async def test_a_client_that_hangs_up_is_no_error(house: House) -> None:
     before = await house.api.text("/metrics")
     for path in ("/api/sessions", "/api/files", "/login"):
         kind = "Content-Type: multipart/form-data; boundary=BB"
-        async with Line(house.server.port) as line:
+        async with RawConnection(house.server.port) as line:
             await line.send(head(house, path, "Content-Length: 99", kind, method="POST") + b"{")
-    async with Line(house.server.port) as line:
+    async with RawConnection(house.server.port) as line:
         # In its own time: when this one is over, so are those before it.
         await line.send(head(house, "/api/sessions", "Content-Length: 9", method="POST") + b"{")
         await line.is_over()

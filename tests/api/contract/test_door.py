@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 
 from tests.api.contract.house import Api, House, open_house, refused
-from tests.support.raw import Answer
+from tests.support.raw import RawAnswer
 
 pytestmark = pytest.mark.anyio
 
@@ -42,7 +42,7 @@ async def visit(
     data: object = None,
     local: str = "127.0.0.1",
     **headers: str,
-) -> tuple[Answer, dict[str, str]]:
+) -> tuple[RawAnswer, dict[str, str]]:
     """A request with these headers only, redirects not followed; and the cookies it sets."""
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     async with (
@@ -54,7 +54,7 @@ async def visit(
         is_json = "json" in response.headers.get("Content-Type", "")
         body = await response.json(content_type=None) if is_json else None
         cookies = {name: morsel.value for name, morsel in response.cookies.items()}
-        return Answer(response.status, body, dict(response.headers)), cookies
+        return RawAnswer(response.status, body, dict(response.headers)), cookies
 
 
 @pytest.mark.parametrize("path", OPEN)
@@ -219,7 +219,7 @@ async def test_whoever_guesses_must_wait_and_nobody_else(tmp_path: Path, way: st
             assert right.status in (200, 303)
 
 
-async def _guess(house: House, way: str, token: str, address: str) -> Answer:
+async def _guess(house: House, way: str, token: str, address: str) -> RawAnswer:
     """Try this token from that address of this machine."""
     if way == "link":
         return (await visit(house, f"/login?token={token}", local=address))[0]

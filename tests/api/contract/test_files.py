@@ -7,7 +7,7 @@ import aiohttp
 import pytest
 
 from tests.api.contract.house import Api, House, Json, open_house, refused
-from tests.support.raw import Answer
+from tests.support.raw import RawAnswer
 
 pytestmark = pytest.mark.anyio
 
@@ -41,14 +41,14 @@ async def test_a_name_is_only_a_name(api: Api, given: str, kept: str) -> None:
     assert (await uploaded(api, b"x", given, "text/plain"))["name"] == kept
 
 
-async def fetched(house: House, path: str, *, known: bool = True) -> Answer:
+async def fetched(house: House, path: str, *, known: bool = True) -> RawAnswer:
     """The answer with its body as it came."""
     headers = {"Authorization": f"Bearer {house.server.token}"} if known else {}
     async with (
         aiohttp.ClientSession() as http,
         http.get(house.server.url + path, headers=headers) as response,
     ):
-        return Answer(response.status, await response.read(), dict(response.headers))
+        return RawAnswer(response.status, await response.read(), dict(response.headers))
 
 
 async def test_a_picture_is_given_back_to_be_shown(house: House) -> None:

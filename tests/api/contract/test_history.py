@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from tests.api.contract.house import House, refused
-from tests.support.fold import assert_settled, read_log
+from tests.support.log import assert_settled, read_log
 
 pytestmark = pytest.mark.anyio
 

@@ -4,7 +4,8 @@ import anyio
 import pytest
 
 from tests.api.contract.house import House, Json, refused
-from tests.support.fold import Fold, fold_frames, read_log
+from tests.oracle.fold import Fold
+from tests.support.log import fold_frames, read_log
 from tests.support.raw import RawFrame, RawSse
 
 pytestmark = pytest.mark.anyio

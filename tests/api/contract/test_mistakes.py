@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.api.contract.house import Api, House, refused
-from tests.support.fold import read_log
+from tests.support.log import read_log
 
 pytestmark = pytest.mark.anyio
 

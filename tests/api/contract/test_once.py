@@ -7,13 +7,13 @@ import anyio
 import pytest
 
 from tests.api.contract.house import Api, House, open_house, refused
-from tests.support.fold import read_log
-from tests.support.raw import Answer
+from tests.support.log import read_log
+from tests.support.raw import RawAnswer
 
 pytestmark = pytest.mark.anyio
 
 
-async def send(api: Api, path: str, body: Any, key: str) -> Answer:
+async def send(api: Api, path: str, body: Any, key: str) -> RawAnswer:
     return await api.call("POST", path, body, headers={"Idempotency-Key": key})
 
 

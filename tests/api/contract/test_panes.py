@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from tests.api.contract.house import House, Json, open_house, refused
-from tests.support.fold import read_log
+from tests.support.log import read_log
 from tests.support.model_server import Exchange
 from tests.support.raw import RawSse
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.contract.house import House, Json, refused
-from tests.support.fold import assert_settled, read_log
+from tests.support.log import assert_settled, read_log
 from tests.support.model_server import Exchange
 
 pytestmark = pytest.mark.anyio

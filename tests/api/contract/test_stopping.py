@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.contract.house import House, open_house, refused
-from tests.support.fold import assert_settled
+from tests.support.log import assert_settled
 from tests.support.watch import until
 
 pytestmark = pytest.mark.anyio

@@ -4,7 +4,9 @@ import anyio
 import pytest
 
 from tests.api.contract.house import House, Json
-from tests.support.fold import check_idle_log, fold, fold_frames, read_log
+from tests.oracle.fold import fold
+from tests.oracle.session_log import check_idle_log
+from tests.support.log import fold_frames, read_log
 from tests.support.raw import RawFrame
 from tests.support.watch import until
 

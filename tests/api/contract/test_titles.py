@@ -3,7 +3,7 @@
 import pytest
 
 from tests.api.contract.house import House, Json
-from tests.support.fold import read_log
+from tests.support.log import read_log
 from tests.support.model_server import Exchange
 
 pytestmark = pytest.mark.anyio

@@ -4,8 +4,9 @@
  * a browser opens no more than six connections to a host.
  */
 
-import { Problem } from "$/link/http";
+import { textOf } from "$/link/http";
 import { uniqueKey } from "$/link/key";
+import { problemFrom, unreachable } from "$/link/problem";
 
 export class Line {
   /** Resolves when every run on it has ended, or it was closed. Never rejects. */
@@ -25,7 +26,8 @@ export class Line {
     signal.addEventListener("abort", give);
     try {
       const answer = await ask(path, body, abort.signal);
-      if (!answer.ok || answer.body === null) throw await problemOf(answer);
+      if (!answer.ok || answer.body === null)
+        throw problemFrom(answer.status, await textOf(answer));
       return new Line(answer.body, abort);
     } finally {
       signal.removeEventListener("abort", give);
@@ -52,7 +54,7 @@ async function ask(path: string, body: unknown, signal: AbortSignal): Promise<Re
   } catch (error) {
     if (signal.aborted) throw error;
     // What the server may have begun has ended with the connection.
-    throw new Problem(0, "offline", "The server cannot be reached.");
+    throw unreachable();
   }
 }
 
@@ -64,10 +66,4 @@ async function drain(body: ReadableStream<Uint8Array>): Promise<void> {
   } catch {
     // Closed by us, or the connection broke: the runs have ended either way.
   }
-}
-
-async function problemOf(answer: Response): Promise<Problem> {
-  const told = (await answer.json().catch(() => null)) as { code?: string; detail?: string } | null;
-  const detail = told?.detail ?? "The server gave an answer that makes no sense.";
-  return new Problem(answer.status, told?.code ?? "internal", detail);
 }

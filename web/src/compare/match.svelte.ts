@@ -1,10 +1,12 @@
 /** A comparison on the screen: its panes, what hangs on this page, and what can be done. */
 
-import { Problem } from "$/link/http";
+import { Problem } from "$/link/problem";
+import type { Conversation } from "$/state/conversation.svelte";
 import type { Input, Session } from "$/wire/types";
 import { Line } from "./line";
 import { Pane } from "./pane.svelte";
-import { comparisons, type Comparison, type Winner } from "./wire";
+import type { Comparison, Winner } from "$/wire/comparisons";
+import { comparisons } from "./comparisons";
 
 export type Turns = "together" | "in_turn";
 
@@ -38,8 +40,11 @@ export class Match {
   /** Ends the turns that have not come. */
   #turns = new AbortController();
 
-  constructor(id: string) {
+  readonly #follow: (sessionId: string) => Conversation;
+
+  constructor(id: string, follow: (sessionId: string) => Conversation) {
     this.id = id;
+    this.#follow = follow;
   }
 
   async load(): Promise<void> {
@@ -167,7 +172,7 @@ export class Match {
       .filter((shown) => shown.state !== "deleted")
       .map((shown) => {
         const pane = known.get(shown.index);
-        if (pane === undefined) return new Pane(shown);
+        if (pane === undefined) return new Pane(shown, this.#follow(shown.session_id));
         pane.shown = shown;
         return pane;
       });

@@ -1,10 +1,10 @@
 /** One model's side of a comparison: its session, and what this page knows beyond it. */
 
-import { Conversation } from "$/state/conversation.svelte";
+import type { Conversation } from "$/state/conversation.svelte";
 import type { Run } from "$/wire/types";
 import { firstPieceAt } from "./firsts";
 import { isPiece, paceOf, type Pace } from "./pace";
-import type { ShownPane } from "./wire";
+import type { ShownPane } from "$/wire/comparisons";
 
 export class Pane {
   readonly conversation: Conversation;
@@ -30,9 +30,9 @@ export class Pane {
   /** Something to judge: an answer, or that there is none. */
   readonly answered: boolean = $derived(this.last?.finished_at != null && !this.busy);
 
-  constructor(shown: ShownPane) {
+  constructor(shown: ShownPane, conversation: Conversation) {
     this.shown = shown;
-    this.conversation = new Conversation(shown.session_id);
+    this.conversation = conversation;
     this.conversation.onevent = (event) => {
       if (event.run_id !== null && isPiece(event)) this.#hear(event.run_id, event.at);
     };

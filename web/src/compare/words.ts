@@ -1,10 +1,10 @@
 /** Comparisons in words. Nothing here knows more of a blind pane than the server tells. */
 
-import { nameOf } from "$/composer/catalogue";
+import { nameOf } from "$/models/catalogue";
 import { duration, money } from "$/ui/format";
 import type { Model, Run } from "$/wire/types";
 import type { Pace } from "./pace";
-import type { Comparison, ShownPane, Winner } from "./wire";
+import type { Comparison, ShownPane, Winner } from "$/wire/comparisons";
 
 /** "Blind, 3 models, not voted" or "alpha won against beta, gamma". */
 export function aboutComparison(one: Comparison, models: readonly Model[]): string {

@@ -1,4 +1,4 @@
-import type { Enclosed } from "./input";
+import type { Enclosed } from "$/wire/input";
 import type { Submission } from "./submission";
 
 /**

@@ -1,8 +1,7 @@
 import { inputOf, type Submission } from "./submission";
 import { api } from "$/link/http";
-import { app } from "$/state/app.svelte";
+import { app, route } from "$/state/page";
 import type { Conversation } from "$/state/conversation.svelte";
-import { route } from "$/state/route.svelte";
 
 export interface Way {
   /** The submission knows more now: keep it. */

@@ -1,4 +1,4 @@
-import { toInput, type Enclosed } from "./input";
+import { toInput, type Enclosed } from "$/wire/input";
 import type { Input, Mode, WhenBusy } from "$/wire/types";
 
 /** A prompt on its way: everything needed to send it again exactly as it was. */

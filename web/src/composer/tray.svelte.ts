@@ -1,6 +1,6 @@
-import type { Enclosed } from "./input";
+import type { Enclosed } from "$/wire/input";
 import { uniqueKey } from "$/link/key";
-import { explainUpload } from "./problem";
+import { explainUpload } from "$/state/explain";
 import { upload, type Upload } from "./upload";
 
 export const MOST_FILES = 20;

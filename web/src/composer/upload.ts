@@ -1,19 +1,7 @@
-import type { Enclosed } from "./input";
+import type { Enclosed } from "$/wire/input";
 import { uniqueKey } from "$/link/key";
-import type { Trouble } from "./problem";
-
-export class UploadFailed extends Error implements Trouble {
-  readonly status: number;
-  readonly code: string;
-  readonly detail: string;
-
-  constructor({ status, code, detail }: Trouble) {
-    super(detail || code);
-    this.status = status;
-    this.code = code;
-    this.detail = detail;
-  }
-}
+import { Problem, problemFrom, unreachable } from "$/link/problem";
+import type { FileInfo } from "$/wire/types";
 
 export interface Upload {
   done: Promise<Enclosed>;
@@ -24,14 +12,13 @@ export interface Upload {
 export function upload(file: File, progress: (share: number) => void): Upload {
   const request = new XMLHttpRequest();
   const done = new Promise<Enclosed>((resolve, reject) => {
-    const fail = (code: string): void => reject(new UploadFailed({ status: 0, code, detail: "" }));
     request.upload.onprogress = (event) => progress(event.total ? event.loaded / event.total : 0);
-    request.onerror = () => fail("offline");
-    request.ontimeout = () => fail("offline");
-    request.onabort = () => fail("aborted");
+    request.onerror = () => reject(unreachable());
+    request.ontimeout = () => reject(unreachable());
+    request.onabort = () => reject(new Problem(0, "aborted", ""));
     request.onload = () => {
-      if (request.status === 201) resolve(received(request.responseText, file));
-      else reject(new UploadFailed(troubleOf(request)));
+      if (request.status === 201) resolve(received(request.responseText));
+      else reject(problemFrom(request.status, request.responseText));
     };
   });
   request.open("POST", "/api/files");
@@ -42,27 +29,7 @@ export function upload(file: File, progress: (share: number) => void): Upload {
   return { done, abort: () => request.abort() };
 }
 
-function received(body: string, file: File): Enclosed {
-  const { id, name, media_type, size } = JSON.parse(body) as {
-    id: string;
-    name?: string;
-    media_type?: string;
-    size?: number;
-  };
-  return {
-    file_id: id,
-    name: name ?? file.name,
-    media_type: media_type ?? file.type,
-    size: size ?? file.size,
-  };
-}
-
-function troubleOf(request: XMLHttpRequest): Trouble {
-  const trouble = { status: request.status, code: "", detail: "" };
-  if (request.status === 413) trouble.code = "payload_too_large";
-  try {
-    return { ...trouble, ...(JSON.parse(request.responseText) as Partial<Trouble>) };
-  } catch {
-    return trouble;
-  }
+function received(body: string): Enclosed {
+  const { id, name, media_type, size } = JSON.parse(body) as FileInfo;
+  return { file_id: id, name, media_type, size };
 }

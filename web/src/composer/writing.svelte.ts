@@ -1,7 +1,8 @@
-import { DraftKeeper } from "./draft";
-import { promptOf, type Enclosed } from "./input";
+import { DraftKeeper } from "./draft-keeper";
+import { promptOf, type Enclosed } from "$/wire/input";
 import { joined, Keep, mayResend } from "./keep";
-import { asTrouble, explain } from "./problem";
+import { Problem } from "$/link/problem";
+import { explain } from "$/state/explain";
 import { deliver } from "./post";
 import { press, refused, typed, WRITING, type Sending, type Submission } from "./submission";
 import { Tray } from "./tray.svelte";
@@ -176,7 +177,7 @@ export class Writing {
         return this.#accepted(submission);
       } catch (error) {
         if (signal.aborted) return;
-        if (!passing(error)) return this.#refused(submission, explain(error));
+        if (!passing(error)) return this.#refused(submission, explain(error, "prompt"));
       }
     }
   }
@@ -199,6 +200,7 @@ export class Writing {
 
 /** The server is away for a moment; whether the prompt arrived is not known. */
 function passing(error: unknown): boolean {
-  const { status, code } = asTrouble(error);
+  if (!(error instanceof Problem)) return false;
+  const { status, code } = error;
   return code === "offline" || code === "shutting_down" || status === 502 || status === 504;
 }

@@ -2,25 +2,12 @@
 
 import { uniqueKey } from "$/link/key";
 import { Patience } from "$/link/patience";
-import type { FileInfo } from "$/wire/types";
+import { isAway, problemFrom, unreachable } from "$/link/problem";
 
 /** After this long without an answer a call is given up. */
 const PATIENCE_MS = 60_000;
 /** Longest pause between two tries: whoever waits for an answer is looking at the page. */
 const LONGEST_PAUSE_MS = 3_000;
-const AWAY = new Set([502, 503, 504]);
-
-/** The server refused, or could not be reached (`code` "offline"). */
-export class Problem extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    readonly detail: string,
-  ) {
-    super(detail);
-    this.name = "Problem";
-  }
-}
 
 export interface PostOptions {
   /** To send the same thing again later, after this call was given up. */
@@ -36,7 +23,7 @@ type Query = Record<string, string | number | boolean | null | undefined>;
 interface Request {
   method: string;
   path: string;
-  body?: string | FormData;
+  body?: string;
   headers?: Record<string, string>;
   again: "safe" | "never";
   signal?: AbortSignal | undefined;
@@ -62,13 +49,6 @@ export const api = {
   put: <T>(path: string, body: unknown): Promise<T> => call(withJson("PUT", path, body)),
 
   delete: (path: string): Promise<void> => call({ method: "DELETE", path, again: "safe" }),
-
-  upload: (file: File): Promise<FileInfo> => {
-    const body = new FormData();
-    body.append("file", file, file.name);
-    const headers = { "Idempotency-Key": uniqueKey() };
-    return call({ method: "POST", path: "/api/files", body, headers, again: "safe" });
-  },
 
   /** Send and do not wait: the page may be gone before an answer comes. */
   last: (method: "PATCH" | "DELETE", path: string, body?: unknown): void => {
@@ -97,12 +77,13 @@ async function call<T>(request: Request): Promise<T> {
   let repeated = false;
   while (true) {
     const answer = await tried(request);
-    if (answer instanceof Response && !isAway(answer)) {
+    if (answer instanceof Response && !isAway(answer.status)) {
       // The first try did it, and its answer was lost.
       if (repeated && request.method === "DELETE" && answer.status === 404) return undefined as T;
       return read<T>(answer);
     }
-    const problem = answer instanceof Response ? await problemOf(answer) : unreachable();
+    const problem =
+      answer instanceof Response ? problemFrom(answer.status, await textOf(answer)) : unreachable();
     const pause = pauseOf(answer) ?? patience.next();
     if (request.again === "never" || Date.now() + pause > until) throw problem;
     await paused(pause, request.signal);
@@ -115,8 +96,13 @@ async function call<T>(request: Request): Promise<T> {
 function paused(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resume) => {
     if (signal?.aborted) return resume();
-    setTimeout(resume, ms);
-    signal?.addEventListener("abort", () => resume(), { once: true });
+    const done = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resume();
+    };
+    const timer = setTimeout(done, ms);
+    signal?.addEventListener("abort", done);
   });
 }
 
@@ -133,11 +119,6 @@ async function tried(request: Request): Promise<Response | null> {
   }
 }
 
-/** Nobody who knows the request has looked at it. */
-function isAway(answer: Response): boolean {
-  return AWAY.has(answer.status);
-}
-
 function pauseOf(answer: Response | null): number | null {
   const seconds = Number(answer?.headers.get("Retry-After") ?? "");
   return seconds > 0 ? seconds * 1000 : null;
@@ -146,27 +127,15 @@ function pauseOf(answer: Response | null): number | null {
 async function read<T>(answer: Response): Promise<T> {
   if (!answer.ok) {
     if (answer.status === 401) doors.unauthorized();
-    throw await problemOf(answer);
+    throw problemFrom(answer.status, await textOf(answer));
   }
   const text = await answer.text();
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
-async function problemOf(answer: Response): Promise<Problem> {
-  try {
-    const told = (await answer.json()) as { code?: unknown; detail?: unknown };
-    if (typeof told.code === "string" && typeof told.detail === "string") {
-      return new Problem(answer.status, told.code, told.detail);
-    }
-  } catch {
-    // Not from our server: a proxy, or a body that was cut off.
-  }
-  if (isAway(answer)) return unreachable();
-  return new Problem(answer.status, "internal", "The server gave an answer that makes no sense.");
-}
-
-function unreachable(): Problem {
-  return new Problem(0, "offline", "The server cannot be reached.");
+/** As much as can be read: a body that breaks off tells nothing more. */
+export function textOf(answer: Response): Promise<string> {
+  return answer.text().catch(() => "");
 }
 
 function asked(query: Query | undefined): string {

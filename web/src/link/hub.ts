@@ -6,7 +6,7 @@ import { Outbox, type Port } from "$/link/outbox";
 import { Patience } from "$/link/patience";
 import type { Frame } from "$/link/sse";
 import { Stream } from "$/link/stream";
-import type { LinkState, Piece, ToHub, Wanted } from "$/link/words";
+import type { LinkState, Piece, ToHub, Wanted } from "./protocol";
 
 /** Tabs come and go in bunches: the set is looked at a moment later. */
 const SETTLE_MS = 5;

@@ -2,7 +2,7 @@
 
 import { Hub } from "$/link/hub";
 import { uniqueKey } from "$/link/key";
-import type { LinkState, LogKind, Piece, ToHub, ToTab } from "$/link/words";
+import type { LinkState, LogKind, Piece, ToHub, ToTab } from "./protocol";
 
 const ALIVE_MS = 20_000;
 
@@ -18,7 +18,15 @@ interface Following {
   listener: Listener;
 }
 
-export class Link {
+/** Where logs can be followed. */
+export interface Logs {
+  /** Follow a log from where the listener is; the function that is given back ends it. */
+  follow(kind: LogKind, id: string, listener: Listener): () => void;
+  /** Ask for a log again, from where its listener is now. */
+  refollow(id: string): void;
+}
+
+export class Link implements Logs {
   #following = new Map<string, Following>();
   #tell: (word: ToHub) => void = () => undefined;
   onstate: (state: LinkState, since: number) => void = () => undefined;
@@ -38,7 +46,6 @@ export class Link {
     setInterval(() => this.#tell({ say: "alive" }), ALIVE_MS);
   }
 
-  /** Follow a log from where the listener is; the function that is given back ends it. */
   follow(kind: LogKind, id: string, listener: Listener): () => void {
     const following = { kind, listener };
     this.#following.set(id, following);
@@ -50,7 +57,6 @@ export class Link {
     };
   }
 
-  /** Ask for a log again, from where its listener is now. */
   refollow(id: string): void {
     const found = this.#following.get(id);
     if (found === undefined) return;
@@ -59,8 +65,10 @@ export class Link {
     this.#tell({ say: "follow", log: { kind: found.kind, id, cursor } });
   }
 
-  wake(): void {
-    this.#tell({ say: "wake" });
+  /** Hear no more, of anything. */
+  stop(): void {
+    this.#following.clear();
+    this.#tell({ say: "bye" });
   }
 
   #greet(): void {
@@ -135,5 +143,3 @@ export class Link {
     return (word) => hub.hear(tab, word);
   }
 }
-
-export const link = new Link();

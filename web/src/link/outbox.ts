@@ -1,6 +1,6 @@
 /** What goes to one tab, a bundle per picture that its screen can show. */
 
-import type { Piece, ToTab } from "$/link/words";
+import type { Piece, ToTab } from "./protocol";
 
 const PICTURE_MS = 16;
 

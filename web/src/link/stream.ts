@@ -1,7 +1,7 @@
 /** One HTTP response of many logs, read frame by frame until it ends. */
 
 import { FrameParser, type Frame } from "$/link/sse";
-import type { Wanted } from "$/link/words";
+import type { Wanted } from "./protocol";
 
 /** The server says something at least every ten seconds. */
 export const SILENCE_MS = 25_000;

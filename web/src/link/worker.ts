@@ -1,7 +1,7 @@
 /** The hub as a shared worker: one for all tabs of this browser. */
 
 import { Hub, type Tab } from "$/link/hub";
-import type { ToHub } from "$/link/words";
+import type { ToHub } from "./protocol";
 
 /** Timers of hidden tabs run once a minute, so this is long. Only where there are no locks. */
 const LOST_MS = 150_000;

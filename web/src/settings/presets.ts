@@ -1,6 +1,6 @@
 /** Ready-made beginnings for the providers that people have. */
 
-import type { Provider, ProviderKind } from "./wire";
+import type { Provider, ProviderKind } from "$/wire/settings";
 
 export interface Preset {
   id: string;

@@ -1,7 +1,7 @@
 /** What a provider's entry means, in words. */
 
 import { plural } from "$/ui/format";
-import type { Provider } from "./wire";
+import type { Provider } from "$/wire/settings";
 
 export function editable(provider: Provider): boolean {
   return provider.source === "settings";

@@ -1,6 +1,6 @@
 /** What one control says of its own saving. */
 
-import { reason } from "./reason";
+import { explain } from "$/state/explain";
 
 const SHOWN_MS = 2500;
 
@@ -22,7 +22,7 @@ export class Saver {
       // Only the last of several quick changes speaks.
       if (mine === this.#latest) {
         this.state = "failed";
-        this.error = reason(error);
+        this.error = explain(error, "form");
       }
       return false;
     }

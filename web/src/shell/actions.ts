@@ -1,6 +1,6 @@
 import { tick } from "svelte";
-import { route } from "$/state/route.svelte";
-import { focusComposer, panels } from "./panels.svelte";
+import { panels, route } from "$/state/page";
+import { focusComposer } from "$/state/panels.svelte";
 
 /** An empty page to write on; the session itself is made by the first prompt. */
 export function newSession(): void {

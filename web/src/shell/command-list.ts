@@ -9,15 +9,13 @@ import PanelRight from "@lucide/svelte/icons/panel-right";
 import Settings from "@lucide/svelte/icons/settings";
 import SquarePen from "@lucide/svelte/icons/square-pen";
 import SunMoon from "@lucide/svelte/icons/sun-moon";
-import { app } from "$/state/app.svelte";
-import { route } from "$/state/route.svelte";
+import { app, panels, route } from "$/state/page";
 import { relative } from "$/ui/format";
 import type { Session } from "$/wire/types";
 import { newSession } from "./actions";
-import { attempt } from "./attempt";
+import { attempt } from "$/state/attempt";
 import type { Command } from "./commands";
 import { fuzzy } from "./fuzzy";
-import { panels } from "./panels.svelte";
 import { sessionItems } from "./session-menu";
 import { SETTINGS } from "./settings-pages";
 
@@ -141,15 +139,20 @@ function thisSession(): Command[] {
           id: "fork",
           group,
           label: "Fork into a new session",
-          run: () => void attempt(conversation.fork(), ({ id }) => route.go(`/s/${id}`)),
+          run: () => void attempt(async () => route.go(`/s/${(await conversation.fork()).id}`)),
         },
         {
           id: "undo",
           group,
           label: "Undo last turn",
-          run: () => void attempt(conversation.undo()),
+          run: () => void attempt(() => conversation.undo()),
         },
-        { id: "compact", group, label: "Compact", run: () => void attempt(conversation.compact()) },
+        {
+          id: "compact",
+          group,
+          label: "Compact",
+          run: () => void attempt(() => conversation.compact()),
+        },
       ];
   return [...inside, ...outside];
 }
@@ -165,7 +168,7 @@ function models(): Command[] {
     words: model.id,
     hint: model.id === chosen ? "in use" : model.provider,
     icon: Cpu,
-    run: () => void attempt(conversation.update({ model: model.id })),
+    run: () => void attempt(() => conversation.update({ model: model.id })),
   }));
 }
 

@@ -1,11 +1,10 @@
-import { app } from "$/state/app.svelte";
-import { route } from "$/state/route.svelte";
+import { app, route } from "$/state/page";
 
 const WARM_MS = 3000;
 const PARTS = [
   () => import("./Palette.svelte"),
   () => import("./HelpSheet.svelte"),
-  () => import("$/composer/Details.svelte"),
+  () => import("$/details/Details.svelte"),
   () => import("$/conversation/Transcript.svelte"),
 ];
 

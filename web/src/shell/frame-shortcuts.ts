@@ -1,9 +1,8 @@
-import { app } from "$/state/app.svelte";
-import { route } from "$/state/route.svelte";
+import { app, panels, route } from "$/state/page";
 import { newSession } from "./actions";
 import { neighbour, rowsOf } from "./groups";
-import { focusComposer, panels } from "./panels.svelte";
-import type { Shortcut } from "./shortcuts";
+import { focusComposer } from "$/state/panels.svelte";
+import type { Shortcut } from "$/ui/shortcuts";
 
 /** The keys of the frame. Those of the composer and the conversation are added by them. */
 export function frameShortcuts(): Shortcut[] {

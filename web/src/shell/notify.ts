@@ -1,4 +1,4 @@
-import { route } from "$/state/route.svelte";
+import { route } from "$/state/page";
 import type { Happened } from "./attention";
 
 /** How long the tab that tells keeps the others from telling the same. */

@@ -1,4 +1,4 @@
-import { app } from "$/state/app.svelte";
+import { app } from "$/state/page";
 import type { Session } from "$/wire/types";
 
 export type Found = Session & { snippet?: string | null };

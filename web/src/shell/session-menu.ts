@@ -6,12 +6,11 @@ import PencilLine from "@lucide/svelte/icons/pencil-line";
 import Pin from "@lucide/svelte/icons/pin";
 import PinOff from "@lucide/svelte/icons/pin-off";
 import Trash2 from "@lucide/svelte/icons/trash-2";
-import { exportSession, type ExportFormat } from "$/settings/export";
-import { app } from "$/state/app.svelte";
-import { route } from "$/state/route.svelte";
+import { exportSession, type ExportFormat } from "./export";
+import { app, route } from "$/state/page";
 import type { MenuItem } from "$/ui/menu";
 import type { Session } from "$/wire/types";
-import { attempt } from "./attempt";
+import { attempt } from "$/state/attempt";
 
 /** What one can do with a session from outside it: the same in its row and in its header. */
 export function sessionItems(session: Session, rename: () => void): MenuItem[] {
@@ -38,29 +37,30 @@ export function sessionItems(session: Session, rename: () => void): MenuItem[] {
 }
 
 export function pin(session: Session, on: boolean): void {
-  void attempt(app.sessions.pin(session.id, on));
+  void attempt(() => app.sessions.pin(session.id, on));
 }
 
 export function archive(session: Session, on: boolean): void {
   leave(session);
-  void attempt(app.sessions.archive(session.id, on), () =>
-    app.say(on ? "Archived." : "Restored.", {
-      action: { label: "Undo", do: () => void attempt(app.sessions.archive(session.id, !on)) },
-    }),
-  );
+  void attempt(async () => {
+    await app.sessions.archive(session.id, on);
+    const undo = (): Promise<void> => app.sessions.archive(session.id, !on);
+    const action = { label: "Undo", do: () => void attempt(undo) };
+    app.say(on ? "Archived." : "Restored.", { action });
+  });
 }
 
 export function remove(session: Session): void {
   leave(session);
-  void attempt(app.sessions.remove(session.id));
+  void attempt(() => app.sessions.remove(session.id));
 }
 
 export function rename(session: Session, title: string | null): void {
-  if (title !== null) void attempt(app.sessions.rename(session.id, title));
+  if (title !== null) void attempt(() => app.sessions.rename(session.id, title));
 }
 
 export function save(session: Session, format: ExportFormat): void {
-  void attempt(exportSession(session.id, format));
+  void attempt(() => exportSession(session.id, format));
 }
 
 function leave(session: Session): void {

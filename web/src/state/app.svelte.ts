@@ -1,36 +1,53 @@
 /** Everything that components share: what there is, where we are, and how the link is. */
 
-import { api, doors, Problem } from "$/link/http";
-import { link } from "$/link/link";
-import type { LinkState } from "$/link/words";
+import { api, doors } from "$/link/http";
+import type { Link } from "$/link/link";
+import { Problem } from "$/link/problem";
+import type { LinkState } from "$/link/protocol";
 import { Conversation } from "$/state/conversation.svelte";
-import { flushDrafts } from "$/state/draft";
-import { notices, type Notice, type NoticeOptions } from "$/state/notices.svelte";
-import { keepPreferences, preferences, type Theme } from "$/state/preferences.svelte";
-import { route } from "$/state/route.svelte";
-import { finishDeleting, SessionList } from "$/state/sessions.svelte";
+import type { Notice, NoticeOptions, Notices } from "$/state/notices.svelte";
+import { keepPreferences, type Preferred, type Theme } from "$/state/preferences.svelte";
+import type { Regrets } from "$/state/regrets";
+import type { Route } from "$/state/route.svelte";
+import { SessionList } from "$/state/sessions.svelte";
+import type { Unread } from "$/state/unread.svelte";
 import type { Model, Workspace } from "$/wire/types";
 import { untrack } from "svelte";
 
-export type { Notice } from "$/state/notices.svelte";
-export { SessionList } from "$/state/sessions.svelte";
+/** Until the server has told of it. */
+const DEFAULT: Workspace = { id: "default", name: "Default", path: "", by: "", created_at: "" };
 
-const DEFAULT: Workspace = { id: "default", name: "Default", path: "" };
+export interface Parts {
+  preferences: Preferred;
+  notices: Notices;
+  route: Route;
+  link: Link;
+  unread: Unread;
+  regrets: Regrets;
+}
 
-class App {
+export class App {
   models: Model[] = $state.raw([]);
   defaultModel = $state("");
   workspaces: Workspace[] = $state.raw([DEFAULT]);
   link: { state: LinkState; since: number } = $state({ state: "connecting", since: Date.now() });
   conversation: Conversation | null = $state.raw(null);
-  readonly preferences = preferences;
+  readonly preferences: Preferred;
+  readonly #parts: Parts;
+  #stop: () => void = () => undefined;
   #sessions: SessionList | null = $state.raw(null);
 
-  readonly workspace: Workspace = $derived(
-    this.workspaces.find((one) => one.id === preferences.workspace) ??
+  readonly workspace: Workspace = $derived.by(
+    () =>
+      this.workspaces.find((one) => one.id === this.preferences.workspace) ??
       this.workspaces.find((one) => one.id === DEFAULT.id) ??
       DEFAULT,
   );
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.preferences = parts.preferences;
+  }
 
   get sessions(): SessionList {
     if (this.#sessions === null) throw new Error("The app has not been started.");
@@ -38,66 +55,67 @@ class App {
   }
 
   get notices(): Notice[] {
-    return notices.all;
+    return this.#parts.notices.all;
   }
 
   get theme(): Theme {
-    return preferences.theme;
-  }
-
-  get details(): boolean {
-    return preferences.details;
-  }
-
-  set details(open: boolean) {
-    preferences.details = open;
-  }
-
-  get sidebar(): boolean {
-    return preferences.sidebar;
-  }
-
-  set sidebar(open: boolean) {
-    preferences.sidebar = open;
+    return this.preferences.theme;
   }
 
   /** Begin. Nothing waits for the server: what it says appears when it comes. */
   start(): void {
-    keepPreferences();
+    const { route, link } = this.#parts;
+    keepPreferences(this.preferences);
     route.start();
     link.onstate = (state, since) => this.#linked(state, since);
     link.onunauthorized = doors.unauthorized;
     link.start();
-    this.#listSessionsOf(preferences.workspace);
-    $effect.root(() => {
+    this.#listSessionsOf(this.preferences.workspace);
+    this.#stop = $effect.root(() => {
       $effect(() => this.#open(route.page === "session" ? route.id : null));
       $effect(() => this.#look());
       $effect(() => this.#listSessionsOf(this.conversation?.session?.workspace_id ?? null));
     });
-    addEventListener("pagehide", () => {
-      flushDrafts();
-      finishDeleting();
-    });
+    addEventListener("pagehide", () => this.finish());
     document.addEventListener("visibilitychange", () => this.#look());
     void this.#load();
   }
 
+  /** What was written is saved and what was decided is done: afterwards it may be too late. */
+  finish(): void {
+    this.conversation?.flush();
+    this.#parts.regrets.finish();
+  }
+
+  /** Follow nothing any more. */
+  stop(): void {
+    this.#stop();
+    this.#open(null);
+    this.#sessions?.close();
+  }
+
+  /** Follow one session, beside the one that is open. */
+  follow(id: string): Conversation {
+    return new Conversation(id, this.#parts.link);
+  }
+
   setWorkspace(id: string): void {
+    const { route } = this.#parts;
     if (id === this.sessions.workspace) return;
     if (route.page === "session") route.go("/");
     this.#listSessionsOf(id);
   }
 
   setTheme(theme: Theme): void {
-    preferences.theme = theme;
+    this.preferences.theme = theme;
   }
 
   say(text: string, options: NoticeOptions = {}): void {
-    notices.say(text, options);
+    this.#parts.notices.say(text, options);
   }
 
   dismiss(id: number): void {
-    notices.dismiss(id);
+    this.#parts.notices.dismiss(id);
   }
 
   async refreshModels(): Promise<void> {
@@ -110,7 +128,7 @@ class App {
     const found = await api.get<{ workspaces: Workspace[] }>("/api/workspaces");
     this.workspaces = found.workspaces;
     // The one that was open is gone: another tab or device has removed it.
-    if (!found.workspaces.some((one) => one.id === preferences.workspace)) {
+    if (!found.workspaces.some((one) => one.id === this.preferences.workspace)) {
       this.setWorkspace(DEFAULT.id);
     }
   }
@@ -135,15 +153,18 @@ class App {
   #listSessionsOf(workspace: string | null): void {
     if (workspace === null || workspace === untrack(() => this.#sessions)?.workspace) return;
     untrack(() => this.#sessions)?.close();
-    preferences.workspace = workspace;
-    this.#sessions = new SessionList(workspace, () => void this.refreshWorkspaces());
+    this.preferences.workspace = workspace;
+    this.#sessions = new SessionList(workspace, {
+      ...this.#parts,
+      gone: () => void this.refreshWorkspaces(),
+    });
   }
 
   #open(id: string | null): void {
     const open = untrack(() => this.conversation);
     if (id === (open?.id ?? null)) return;
     open?.close();
-    this.conversation = id === null ? null : new Conversation(id);
+    this.conversation = id === null ? null : this.follow(id);
   }
 
   /** Whatever is on a visible screen has been looked at. */
@@ -157,5 +178,3 @@ class App {
     });
   }
 }
-
-export const app = new App();

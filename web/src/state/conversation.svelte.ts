@@ -2,13 +2,15 @@
 
 import { Transcript, type Touched } from "$/fold/transcript";
 import { api, type PostOptions } from "$/link/http";
-import { link } from "$/link/link";
-import type { Piece } from "$/link/words";
-import { Draft } from "$/state/draft";
+import type { Logs } from "$/link/link";
+import type { Piece } from "$/link/protocol";
+import { DraftSaver } from "./draft-saver";
 import { onNextFrame } from "$/state/frame";
+import { Sight } from "$/state/sight.svelte";
 import type {
   Approval,
   Compaction,
+  Decision,
   Event,
   Input,
   Message,
@@ -23,7 +25,6 @@ const PAGE = 60;
 const RUNS_PAGE = 100;
 
 export type Phase = "loading" | "ready" | "missing" | "deleted";
-export type Decision = "allow_once" | "allow_session" | "deny";
 
 export interface SessionChanges {
   title?: string;
@@ -57,6 +58,7 @@ export class MessageRow {
 
 export class Conversation {
   readonly id: string;
+  readonly sight = new Sight();
   phase: Phase = $state("loading");
   session: Session | null = $state.raw(null);
   rows: MessageRow[] = $state.raw([]);
@@ -83,16 +85,18 @@ export class Conversation {
   #transcript = new Transcript();
   #rows = new Map<string, MessageRow>();
   #waiting: Piece[] = [];
-  #draft: Draft;
+  #draft: DraftSaver;
   #runsCursor: string | null | undefined;
+  readonly #logs: Logs;
   #unfollow: () => void;
   /** Told of each event once it is shown. */
   onevent: (event: Event) => void = () => undefined;
 
-  constructor(id: string) {
+  constructor(id: string, logs: Logs) {
     this.id = id;
-    this.#draft = new Draft(`/api/sessions/${id}`);
-    this.#unfollow = link.follow("session", id, {
+    this.#logs = logs;
+    this.#draft = new DraftSaver(`/api/sessions/${id}`);
+    this.#unfollow = logs.follow("session", id, {
       pieces: (pieces) => this.#receive(pieces),
       cursor: () => (this.phase === "loading" ? null : this.#transcript.head),
     });
@@ -101,7 +105,12 @@ export class Conversation {
   /** Stop following it. What was written and not saved is saved. */
   close(): void {
     this.#unfollow();
-    this.#draft.close();
+    this.flush();
+  }
+
+  /** The page may be going away: what was written is saved now. */
+  flush(): void {
+    this.#draft.flush();
   }
 
   async loadOlder(): Promise<void> {
@@ -253,7 +262,7 @@ export class Conversation {
   /** Something does not fit together: a snapshot mends it. */
   #restart(): void {
     this.phase = "loading";
-    link.refollow(this.id);
+    this.#logs.refollow(this.id);
   }
 
   #show(): void {

@@ -18,7 +18,7 @@ const BAD_SECONDS = 10;
 /** More at once cannot be read; the oldest goes. */
 const MOST = 4;
 
-class Notices {
+export class Notices {
   all: Notice[] = $state.raw([]);
   #last = 0;
   #timers = new Map<number, ReturnType<typeof setTimeout>>();
@@ -43,5 +43,3 @@ class Notices {
     this.all = this.all.filter((one) => one.id !== id);
   }
 }
-
-export const notices = new Notices();

@@ -8,7 +8,7 @@ export type TextSize = "small" | "normal" | "large";
 
 const KEY = "preferences";
 
-interface Preferred {
+export interface Preferred {
   theme: Theme;
   textSize: TextSize;
   enterToSend: boolean;
@@ -35,10 +35,13 @@ const AT_FIRST: Preferred = {
   sidebar: true,
 };
 
-export const preferences: Preferred = $state(recall(KEY, AT_FIRST));
+export function preferred(): Preferred {
+  const preferences = $state(recall(KEY, AT_FIRST));
+  return preferences;
+}
 
 /** Keep them, and show what they say of the looks. */
-export function keepPreferences(): void {
+export function keepPreferences(preferences: Preferred): void {
   $effect.root(() => {
     $effect(() => remember(KEY, $state.snapshot(preferences)));
     $effect(() => {

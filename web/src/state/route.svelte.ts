@@ -2,7 +2,7 @@
 
 import { placeOf, type PageName, type Place } from "$/state/path";
 
-class Route {
+export class Route {
   #place = $state.raw<Place>({ page: "home", id: null, section: null });
   #query = $state.raw("");
 
@@ -45,5 +45,3 @@ class Route {
     this.#query = location.search;
   }
 }
-
-export const route = new Route();

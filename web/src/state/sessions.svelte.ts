@@ -1,16 +1,17 @@
 /** The sessions of a workspace, kept as they are by its stream. */
 
 import { Listing } from "$/fold/listing";
-import { api, Problem } from "$/link/http";
-import { link } from "$/link/link";
-import type { Piece } from "$/link/words";
+import { api } from "$/link/http";
+import type { Logs } from "$/link/link";
+import { Problem } from "$/link/problem";
+import type { Piece } from "$/link/protocol";
 import { onNextFrame } from "$/state/frame";
-import { notices } from "$/state/notices.svelte";
-import { Unread } from "$/state/unread.svelte";
+import type { Notices } from "$/state/notices.svelte";
+import { REGRET_SECONDS, type Regrets } from "$/state/regrets";
+import type { Unread } from "$/state/unread.svelte";
 import type { Event, Session, WorkspaceSnapshot } from "$/wire/types";
 
 const PAGE = 100;
-const REGRET_SECONDS = 6;
 /** Several events of one session are answered by asking for it once. */
 const ASK_MS = 150;
 
@@ -19,7 +20,14 @@ interface SessionPage {
   next: string | null;
 }
 
-const unread = new Unread();
+export interface Around {
+  link: Logs;
+  notices: Notices;
+  unread: Unread;
+  regrets: Regrets;
+  /** Told when the workspace does not exist any more. */
+  gone: () => void;
+}
 
 export class SessionList {
   readonly workspace: string;
@@ -36,13 +44,12 @@ export class SessionList {
   #removed = $state.raw<ReadonlySet<string>>(new Set());
   #unfollow: () => void;
 
-  /** `gone`: told when the workspace does not exist any more. */
   constructor(
     workspace: string,
-    private readonly gone: () => void = () => undefined,
+    private readonly around: Around,
   ) {
     this.workspace = workspace;
-    this.#unfollow = link.follow("workspace", workspace, {
+    this.#unfollow = around.link.follow("workspace", workspace, {
       pieces: (pieces) => this.#receive(pieces),
       cursor: () => this.#listing.head,
     });
@@ -74,12 +81,12 @@ export class SessionList {
 
   unread(id: string): boolean {
     const session = this.find(id);
-    return session !== undefined && unread.has(session);
+    return session !== undefined && this.around.unread.has(session);
   }
 
   /** It is on a screen that someone looks at. */
   looked(session: Session): void {
-    unread.looked(session);
+    this.around.unread.looked(session);
   }
 
   async search(q: string): Promise<Session[]> {
@@ -122,14 +129,17 @@ export class SessionList {
 
   /** Hidden at once and deleted a little later, so that it can be undone. */
   async remove(id: string): Promise<void> {
-    const delayed = new Regret(id, () => this.#bringBack(id));
+    const { notices, regrets } = this.around;
+    const { done, undo } = regrets.delete(`/api/sessions/${id}`);
     this.#removed = new Set([...this.#removed, id]);
     this.#show();
     notices.say("Deleted.", {
       seconds: REGRET_SECONDS,
-      action: { label: "Undo", do: () => delayed.undo() },
+      action: { label: "Undo", do: undo },
     });
-    await delayed.done;
+    const outcome = await done;
+    if (outcome !== "deleted") this.#bringBack(id);
+    if (outcome === "failed") notices.say("It could not be deleted.", { kind: "bad" });
   }
 
   pin(id: string, on: boolean): Promise<void> {
@@ -167,12 +177,12 @@ export class SessionList {
 
   #take(piece: Piece): void {
     if (piece.kind === "gone") {
-      this.gone();
+      this.around.gone();
       return;
     }
     if (piece.kind === "snapshot") {
       this.#listing.replace(JSON.parse(piece.data) as WorkspaceSnapshot);
-      unread.begin(this.#listing.items()[0]?.updated_at ?? new Date().toISOString());
+      this.around.unread.begin(this.#listing.items()[0]?.updated_at ?? new Date().toISOString());
       this.loading = false;
       return;
     }
@@ -180,7 +190,7 @@ export class SessionList {
     const heard = this.#listing.apply(event, Date.now());
     if (heard === "seen") return;
     if (heard === "ask") this.#ask(event.session_id);
-    if (isNews(event)) unread.happened(event.session_id, event.at);
+    if (isNews(event)) this.around.unread.happened(event.session_id, event.at);
     this.onevent(event, this.#listing.get(event.session_id));
   }
 
@@ -213,54 +223,4 @@ export class SessionList {
 
 function isNews(event: Event): boolean {
   return event.type === "run.finished" || event.type === "approval.requested";
-}
-
-/** A deletion that can still be taken back. */
-class Regret {
-  readonly done: Promise<void>;
-  #timer: ReturnType<typeof setTimeout>;
-  #settle: () => void = () => undefined;
-
-  constructor(
-    private readonly id: string,
-    private readonly restore: () => void,
-  ) {
-    this.done = new Promise((resolve) => (this.#settle = resolve));
-    this.#timer = setTimeout(() => void this.#delete(), REGRET_SECONDS * 1000);
-    pending.add(this);
-  }
-
-  undo(): void {
-    clearTimeout(this.#timer);
-    pending.delete(this);
-    this.restore();
-    this.#settle();
-  }
-
-  /** The page goes away: what was decided is done. */
-  now(): void {
-    clearTimeout(this.#timer);
-    pending.delete(this);
-    api.last("DELETE", `/api/sessions/${this.id}`);
-    this.#settle();
-  }
-
-  async #delete(): Promise<void> {
-    pending.delete(this);
-    try {
-      await api.delete(`/api/sessions/${this.id}`);
-    } catch (problem) {
-      if (!(problem instanceof Problem) || problem.status !== 404) {
-        this.restore();
-        notices.say("It could not be deleted.", { kind: "bad" });
-      }
-    }
-    this.#settle();
-  }
-}
-
-const pending = new Set<Regret>();
-
-export function finishDeleting(): void {
-  for (const regret of pending) regret.now();
 }

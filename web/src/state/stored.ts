@@ -18,6 +18,18 @@ export function remember(key: string, value: unknown): void {
   }
 }
 
+/** Everything that is remembered goes, but this. */
+export function forgetAllBut(key: string): void {
+  try {
+    const names = Array.from({ length: localStorage.length }, (_, n) => localStorage.key(n) ?? "");
+    for (const name of names) {
+      if (name.startsWith("tenuto.") && name !== `tenuto.${key}`) localStorage.removeItem(name);
+    }
+  } catch {
+    // Not allowed: then nothing is remembered either.
+  }
+}
+
 /** Called when another tab has changed what is remembered under the key. */
 export function whenRemembered(key: string, changed: () => void): void {
   addEventListener("storage", (event) => {

@@ -50,6 +50,12 @@ export class Unread {
     return at > (this.#seen.get(session.id) ?? this.#since);
   }
 
+  forget(): void {
+    this.#since = "";
+    this.#seen.clear();
+    this.#news.clear();
+  }
+
   #load(): void {
     const kept = recall<Kept>(KEY, { since: "", at: {} });
     this.#since = kept.since;

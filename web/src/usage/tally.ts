@@ -1,15 +1,9 @@
 /** Adds the server's usage rows up, by day and by model. */
 
-export interface UsageRow {
-  day: string;
-  /** null: of blind comparisons before their vote. */
-  model: string | null;
-  runs: number;
-  input_tokens: number;
-  output_tokens: number;
-  reasoning_tokens: number;
-  cost_usd: number | null;
-}
+import type { DayUsage } from "$/wire/types";
+
+/** Without a model: of blind comparisons before their vote. */
+export type UsageRow = Omit<DayUsage, "exact">;
 
 export type Metric = "tokens" | "cost";
 

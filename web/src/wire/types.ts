@@ -1,204 +1,50 @@
-/** What the server says, as it is on the wire. */
+/** What the server says, by the names that the page has for it. */
 
-export type RunStatus = "queued" | "running" | "completed" | "cancelled" | "failed" | "interrupted";
-export type WhenBusy = "queue" | "steer" | "interrupt" | "reject";
-export type Mode = "agent" | "chat" | "compact";
-export type SessionState = "idle" | "running" | "waiting";
-export type ToolState =
-  | "input_streaming"
-  | "waiting_approval"
-  | "running"
-  | "done"
-  | "failed"
-  | "denied"
-  | "cancelled"
-  | "interrupted";
+import type * as server from "./server";
 
-export interface Usage {
-  input_tokens: number;
-  output_tokens: number;
-  reasoning_tokens: number;
-  exact: boolean;
-  cost_usd: number | null;
-}
+export type {
+  Approval,
+  DayUsage,
+  Decision,
+  FileInfo,
+  FilePart,
+  Message,
+  Mode,
+  Model,
+  ReasoningPart,
+  Run,
+  Session,
+  TextPart,
+  ToolPart,
+  ToolState,
+  Usage,
+  WhenBusy,
+  Workspace,
+} from "./server";
 
-export interface TextPart {
-  id: string;
-  type: "text";
-  text: string;
-}
+export type Part = server.Message["parts"][number];
 
-export interface ReasoningPart {
-  id: string;
-  type: "reasoning";
-  text: string;
-}
-
-export interface FilePart {
-  id: string;
-  type: "file";
-  file_id: string;
-  name: string;
-  media_type: string;
-  size: number;
-}
-
-export interface ToolPart {
-  id: string;
-  type: "tool";
-  call_id: string;
-  name: string;
-  input: Record<string, unknown> | null;
-  input_text: string;
-  state: ToolState;
-  output: string | null;
-  error: string | null;
-}
-
-export type Part = TextPart | ReasoningPart | FilePart | ToolPart;
-
-export type InputPart = { type: "text"; text: string } | { type: "file"; file_id: string };
+/** The server fills in what else describes a file. */
+export type InputPart =
+  server.InputText | (Pick<server.InputFile, "type" | "file_id"> & Partial<server.InputFile>);
 export type Input = string | InputPart[];
 
-export interface RunError {
-  code: string;
-  message: string;
-}
-
-export interface Run {
-  id: string;
-  session_id: string;
-  status: RunStatus;
-  reason: string | null;
-  error: RunError | null;
-  model: string | null;
-  mode: Mode;
-  when_busy: WhenBusy;
-  on_disconnect: "continue" | "cancel";
-  accept_number: number;
-  accepted_at: string;
-  started_at: string | null;
-  finished_at: string | null;
-  input: Input;
-  steered_into: string | null;
-  continues: string | null;
-  usage: Usage;
-}
-
-export interface Message {
-  id: string;
-  session_id: string;
-  /** null in a fork: no run of that session made the message. */
-  run_id: string | null;
-  role: "user" | "assistant";
-  parts: Part[];
-  finish_reason: string | null;
-  created_at: string;
-}
-
-export interface Session {
-  id: string;
-  workspace_id: string;
-  title: string;
-  title_source: "provisional" | "auto" | "user";
-  model: string | null;
-  system: string | null;
-  pinned: boolean;
-  archived: boolean;
-  draft: string;
-  created_at: string;
-  updated_at: string;
-  head: number;
-  state: SessionState;
-  active_run: string | null;
-  queued: number;
-  waiting_approvals: number;
-  usage: Usage;
-  /** Tools that were allowed for the whole session. */
-  grants: string[];
-}
-
-export interface Approval {
-  id: string;
-  session_id: string;
-  run_id: string;
-  call_id: string;
-  tool: string;
-  input: Record<string, unknown>;
-  state: "pending" | "allowed" | "denied" | "cancelled";
-  decided_by: string | null;
-  note: string | null;
-}
+/** An event as it is in a log, with its place there. */
+export type Event = server.Event & { seq: number };
 
 /** What the model is told instead of all messages up to one. */
-export interface Compaction {
-  through_message_id: string;
-  summary: string;
-}
-
-export interface FileInfo {
-  id: string;
-  name: string;
-  media_type: string;
-  size: number;
-}
-
-export interface Workspace {
-  id: string;
-  name: string;
-  path: string;
-}
-
-export interface Model {
-  id: string;
-  name: string;
-  provider: string;
-  context_window: number | null;
-  capabilities: string[];
-  price: unknown;
-}
-
-interface Common {
-  seq: number;
-  session_id: string;
-  run_id: string | null;
-  at: string;
-}
-
-export type RunEventType = "run.accepted" | "run.started" | "run.updated" | "run.finished";
-
-export type Event = Common &
-  (
-    | { type: RunEventType; run: Run }
-    | { type: "message.started"; message: Message }
-    | { type: "part.started" | "part.updated"; message_id: string; part: Part }
-    | { type: "part.delta"; message_id: string; part_id: string; offset: number; text: string }
-    | { type: "message.finished"; message_id: string; finish_reason: string }
-    | { type: "approval.requested" | "approval.resolved"; approval: Approval }
-    | { type: "session.updated"; changes: SessionChanges }
-    /** Only in the workspace's log: a session's own log begins after it. */
-    | { type: "session.created"; session: Session }
-    | { type: "session.rewound"; removed: string[] }
-    | { type: "session.deleted" }
-    | { type: "session.compacted"; through_message_id: string; summary: string }
-  );
-
-/** What has changed of a session, and of its runs: their order, or what a vote reveals of them. */
-export type SessionChanges = Partial<Session> & {
-  queue?: string[];
-  runs?: Record<string, Partial<Run>>;
-};
+export type Compaction = Pick<server.SessionCompacted, "through_message_id" | "summary">;
 
 export interface Snapshot {
   type: "snapshot";
   seq: number;
   session_id: string;
-  session: Session;
-  messages: Message[];
+  session: server.Session;
+  messages: server.Message[];
   /** Unfinished ones and the newest hundred, oldest first. */
-  runs: Run[];
+  runs: server.Run[];
   /** Pending ones. */
-  approvals: Approval[];
+  approvals: server.Approval[];
   /** The queued runs, in the order in which they will start. */
   queue: string[];
   compactions: Compaction[];
@@ -209,14 +55,9 @@ export interface Snapshot {
 export interface WorkspaceSnapshot {
   type: "snapshot";
   seq: number;
-  workspace: Workspace;
-  sessions: Session[];
+  workspace: server.Workspace;
+  sessions: server.Session[];
   /** Cursor of the next page of sessions; null: there is none. */
   next: string | null;
-  runs: Run[];
-}
-
-/** The answer to a stream's frame whose log does not exist (any more). */
-export interface Gone {
-  log: string;
+  runs: server.Run[];
 }

@@ -1,7 +1,7 @@
 /** The calls for workspaces; the page's own list follows each change. */
 
 import { api } from "$/link/http";
-import { app } from "$/state/app.svelte";
+import { app } from "$/state/page";
 import type { Workspace } from "$/wire/types";
 
 interface Given {

@@ -96,6 +96,8 @@ class MemoryComparisons:
             plan(desks[id].session, c.control, c.events, c.finished, c.revealed)
             for id, c in verdict.changes.items()
         ]
+        for planned in plans:
+            self._state.must_hold(planned.claimed)
         self._state.comparisons[comparison_id] = verdict.comparison
         self._remember(once, comparison_id, verdict.result)
         for planned in plans:

@@ -30,7 +30,7 @@ from tenuto.core.value import (
     WorkspaceId,
 )
 from tenuto.storage.folding import grown
-from tenuto.storage.missing import no_such
+from tenuto.storage.missing import no_file, no_such
 from tenuto.storage.once import Answer
 from tenuto.storage.plan import CompactionRow, Plan
 
@@ -207,6 +207,11 @@ class State:
             for run in rows.runs.values()
             if status is None or run.status is status
         ]
+
+    def must_hold(self, files: Sequence[FileId]) -> None:
+        for file_id in files:
+            if file_id not in self.files:
+                raise no_file(file_id)
 
     def must_be_new(self, session_id: SessionId) -> None:
         if StreamId(session_id) in self.tapes:

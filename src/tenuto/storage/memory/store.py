@@ -156,6 +156,7 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
         planned = plan(
             desk.session, change.control, change.events, change.finished, change.revealed
         )
+        self._state.must_hold(planned.claimed)
         self._remember(once, session_id, change.result)
         if change.events or change.control != desk.control:
             self._apply(planned)

@@ -1,6 +1,6 @@
 """Leases, folding and purging in a memory store."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tenuto.core.value import Instant, NodeId, SessionId, StreamId
 from tenuto.ports.query import Orphan
@@ -24,8 +24,11 @@ class MemoryUpkeep:
     async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
         self._state.leases[node] = until
 
+    async def living(self, *, now: Instant) -> Collection[NodeId]:
+        return {node for node, until in self._state.leases.items() if until > now}
+
     async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
-        alive = {node, *(other for other, until in self._state.leases.items() if until > now)}
+        alive = {node, *await self.living(now=now)}
         return tuple(
             Orphan(session_id=rows.session.id, run_id=rows.session.active_run)
             for rows in self._state.by_session.values()

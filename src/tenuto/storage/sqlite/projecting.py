@@ -7,7 +7,7 @@ from tenuto.core.event import Event, Stored, store_as
 from tenuto.core.message import Message
 from tenuto.core.session import Session
 from tenuto.core.value import SessionId, StreamId
-from tenuto.storage.missing import no_such
+from tenuto.storage.missing import no_file, no_such
 from tenuto.storage.plan import ApprovalRow, MessageRow, Plan, RunRow
 from tenuto.storage.sqlite import search
 from tenuto.storage.sqlite.file.transaction import Transaction
@@ -89,6 +89,9 @@ def _write_rows(transaction: Transaction, plan: Plan, before: Session) -> None:
         transaction.run("delete_message", session_id=session.id, id=message_id)
         transaction.run("drop_compaction", session_id=session.id, message_id=message_id)
         search.leave(transaction, session.id, message_id)
+    for file_id in plan.claimed:
+        if transaction.row("file", id=file_id) is None:
+            raise no_file(file_id)
     for file_id in plan.files:
         transaction.run("use_file", session_id=session.id, file_id=file_id)
         transaction.run("keep_file", file_id=file_id)

@@ -1,6 +1,6 @@
 """Opening, leases, folding and purging."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tenuto.core.value import Instant, MessageId, NodeId, SessionId
 from tenuto.ports.query import Orphan
@@ -30,6 +30,10 @@ class SqliteUpkeep:
     async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
         """The lock on the file is the lease: nobody else can be alive, if it is still there."""
         await self._db.look_at_the_file()
+
+    async def living(self, *, now: Instant) -> Collection[NodeId]:
+        """Whoever holds the lock on the file, and that is who asks."""
+        return ()
 
     async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
         return await self._active("active_logs", node)

@@ -1,24 +1,23 @@
-/** Between browser and server: counts what is open, and loses an answer on request. */
+/** Between browser and server: knows what is open, and loses an answer on request. */
 
 import { createServer, request as ask, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export class Relay {
-  /** Open now, and the most that ever were at once, by path. */
-  readonly open = new Map<string, number>();
-  readonly most = new Map<string, number>();
+  /** The addresses of all that is open now. */
+  readonly open = new Set<URL>();
   #server: Server;
   #losing: ((method: string, path: string) => boolean) | null = null;
 
   private constructor(target: number) {
     this.#server = createServer((incoming, outgoing) => {
       const { method = "GET", url = "/", headers } = incoming;
-      const path = url.split("?")[0] ?? "/";
-      this.#count(path, 1);
-      outgoing.on("close", () => this.#count(path, -1));
+      const address = new URL(url, this.url);
+      this.open.add(address);
+      outgoing.on("close", () => this.open.delete(address));
       const given = { host: "127.0.0.1", port: target, method, path: url, headers };
       const forward = ask(given, (answer) => {
-        if (this.#losing?.(method, path)) {
+        if (this.#losing?.(method, address.pathname)) {
           this.#losing = null;
           outgoing.destroy();
           answer.destroy();
@@ -52,11 +51,5 @@ export class Relay {
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
-  }
-
-  #count(path: string, by: number): void {
-    const now = (this.open.get(path) ?? 0) + by;
-    this.open.set(path, now);
-    this.most.set(path, Math.max(now, this.most.get(path) ?? 0));
   }
 }

@@ -1,7 +1,7 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { Line } from "$/compare/line";
-import { Problem } from "$/link/http";
+import { Problem } from "$/link/problem";
 
 let server: Server;
 let path: string;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isPiece, paceOf } from "$/compare/pace";
 import { aboutComparison, paceWords, paneName, paneState, verdict } from "$/compare/words";
-import type { Comparison } from "$/compare/wire";
+import type { Comparison } from "$/wire/comparisons";
 import type { Event, Model, Run } from "$/wire/types";
 
 const MODELS: Model[] = [
@@ -19,6 +19,7 @@ function run(changes: Partial<Run>): Run {
   return {
     id: "run_1",
     session_id: "ses_1",
+    by: "owner",
     status: "completed",
     reason: "end_turn",
     error: null,
@@ -43,6 +44,7 @@ function comparison(changes: Partial<Comparison>): Comparison {
   return {
     id: "cmp_1",
     workspace_id: "default",
+    by: "owner",
     title: "hi",
     mode: "chat",
     blind: true,

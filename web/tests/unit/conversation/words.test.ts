@@ -6,6 +6,7 @@ import type { Run } from "$/wire/types";
 const RUN: Run = {
   id: "run_1",
   session_id: "ses_1",
+  by: "owner",
   status: "completed",
   reason: "end_turn",
   error: null,

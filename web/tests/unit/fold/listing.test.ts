@@ -23,7 +23,7 @@ function run(id: string, more: Partial<Run> = {}): Run {
 
 function listing(...sessions: Session[]): Listing {
   const made = new Listing();
-  const workspace = { id: "default", name: "Default", path: "" };
+  const workspace = { id: "default", name: "Default", path: "", by: "owner", created_at: at(0) };
   made.replace({ type: "snapshot", seq: 10, workspace, sessions, next: null, runs: [] });
   return made;
 }

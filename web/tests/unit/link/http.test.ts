@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { api, doors, Problem } from "$/link/http";
+import { api, doors } from "$/link/http";
+import { Problem } from "$/link/problem";
 
 type Answer = Response | Error;
 

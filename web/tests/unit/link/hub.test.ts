@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Hub, type Tab } from "$/link/hub";
-import type { LinkState, ToHub, ToTab } from "$/link/words";
+import type { LinkState, ToHub, ToTab } from "$/link/protocol";
 import { FakeNetwork } from "./streams";
 
 let network: FakeNetwork;

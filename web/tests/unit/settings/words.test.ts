@@ -1,11 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Problem } from "$/link/http";
-import { fileName } from "$/settings/export";
+import { fileName } from "$/shell/export";
 import { freeName, modelNames, nameMistake, urlMistake } from "$/settings/presets";
 import { editable, stateOf } from "$/settings/provider";
-import { fieldOf, reason, sentence } from "$/settings/reason";
-import { lineOf } from "$/settings/tool";
-import type { Provider } from "$/settings/wire";
+import type { Provider } from "$/wire/settings";
 import { folderName } from "$/workspaces/folder";
 
 function provider(changes: Partial<Provider>): Provider {
@@ -21,29 +18,6 @@ function provider(changes: Partial<Provider>): Provider {
     ...changes,
   };
 }
-
-describe("errors at their field", () => {
-  const problem = new Problem(422, "invalid_input", "path: there is no folder '/x' on the server");
-
-  test("the field that the server names is found, and its name is not said again", () => {
-    expect(fieldOf(problem)).toBe("path");
-    expect(reason(problem)).toBe("There is no folder '/x' on the server.");
-  });
-
-  test("an address in a reason is not taken for a field", () => {
-    const other = new Problem(422, "invalid_input", "nothing answers at http://127.0.0.1:1");
-    expect(fieldOf(other)).toBeNull();
-    expect(reason(other)).toBe("Nothing answers at http://127.0.0.1:1.");
-  });
-
-  test("a server out of reach is said as that", () => {
-    expect(reason(new Problem(0, "offline", ""))).toContain("cannot be reached");
-  });
-
-  test("a sentence is not ended twice", () => {
-    expect(sentence("Really?")).toBe("Really?");
-  });
-});
 
 describe("providers", () => {
   test("a name that is taken gets the next number", () => {
@@ -79,11 +53,6 @@ describe("providers", () => {
     expect(stateOf(provider({ offers: 1 })).word).toBe("1 model");
     expect(stateOf(provider({ offers: 0 })).kind).toBe("warm");
   });
-});
-
-test("a tool of an MCP server is explained by the first sentence of its own words", () => {
-  const tool = { name: "git__log", changes: true, permission: "ask" as const };
-  expect(lineOf({ ...tool, about: "Shows commits. Newest first." })).toBe("Shows commits.");
 });
 
 test("a file gets the server's name for it, also beyond plain letters", () => {

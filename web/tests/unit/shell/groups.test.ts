@@ -8,6 +8,7 @@ function session(id: string, more: Partial<Session> = {}): Session {
   return {
     id,
     workspace_id: "default",
+    by: "owner",
     title: id,
     title_source: "user",
     model: null,
@@ -23,6 +24,7 @@ function session(id: string, more: Partial<Session> = {}): Session {
     queued: 0,
     waiting_approvals: 0,
     grants: [],
+    comparison: null,
     usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, exact: true, cost_usd: null },
     ...more,
   };

@@ -1,0 +1,142 @@
+"""The model of the scenario: what it does is written in the prompt."""
+
+import itertools
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import anyio
+
+from tests.support.model_server import Exchange
+
+PACE_SECONDS = 0.002
+GATE_SECONDS = 20.0
+ENDLESS = 10_000
+WISH = re.compile(r"(?P<name>[a-z ]+): (?P<verb>say|endless|silent|fail|gate|tools|sleep)\b")
+
+
+class Gates:
+    """Doors in an answer that the scenario opens; one that stays shut opens after a while."""
+
+    def __init__(self) -> None:
+        self._gates: defaultdict[str, anyio.Event] = defaultdict(anyio.Event)
+
+    def open(self, name: str) -> None:
+        self._gates[name].set()
+
+    async def passed(self, name: str) -> None:
+        with anyio.move_on_after(GATE_SECONDS):
+            await self._gates[name].wait()
+
+
+class ScriptedModel:
+    """Answers a prompt `NAME: verb …` by its verb, and each result of a tool by the next step."""
+
+    def __init__(self, gates: Gates, ledger: Path) -> None:
+        self._gates = gates
+        self._ledger = ledger
+        self._numbers = itertools.count(1)
+
+    async def __call__(self, exchange: Exchange) -> None:
+        prompt = exchange.prompt
+        if "Give this conversation a title" in prompt:
+            await exchange.say("A fine title")
+            return
+        if "Summarise the conversation so far" in prompt:
+            await exchange.say("In short: much was said.")
+            return
+        name, verb, step = _wish(exchange)
+        await getattr(self, f"_{verb}")(exchange, name, step)
+
+    async def _say(self, exchange: Exchange, name: str, step: int) -> None:
+        """Thinks and speaks."""
+        for n in range(3):
+            await exchange.reasoning(f"hm {n} ")
+            await anyio.sleep(PACE_SECONDS)
+        for n in range(5):
+            await exchange.text(f"{name} {n} 🌊 ")
+            await anyio.sleep(PACE_SECONDS)
+        await exchange.usage(10, 5)
+        await exchange.finish()
+
+    async def _endless(self, exchange: Exchange, name: str, step: int) -> None:
+        """Speaks until it is stopped."""
+        for n in range(ENDLESS):
+            await exchange.text(f"{n} ")
+            await anyio.sleep(PACE_SECONDS * 4)
+        await exchange.finish()
+
+    async def _silent(self, exchange: Exchange, name: str, step: int) -> None:
+        """Says one word and then nothing more."""
+        await exchange.text("Well")
+
+    async def _fail(self, exchange: Exchange, name: str, step: int) -> None:
+        await exchange.text("This will br")
+        await exchange.break_off()
+
+    async def _gate(self, exchange: Exchange, name: str, step: int) -> None:
+        """Waits for the scenario, then looks for a file, then speaks."""
+        if step:
+            await self._say(exchange, name, step)
+            return
+        await exchange.text("Wait. ")
+        await self._gates.passed(name)
+        # Not a tool with a process of its own: here it only has to be a step.
+        await self._call(exchange, "read_file", {"path": "none.txt"})
+        await exchange.finish("tool_calls")
+
+    async def _tools(self, exchange: Exchange, name: str, step: int) -> None:
+        """Looks with two tools at once, runs a command, writes a file, speaks."""
+        match step:
+            case 0:
+                await exchange.text("Looking. ")
+                await self._call(exchange, "list_files", {})
+                await self._call(exchange, "read_file", {"path": "none.txt"}, index=1)
+            case 2:
+                await self._shell(exchange, "echo done")
+            case 3:
+                await self._call(exchange, "write_file", {"path": f"{name}.txt", "content": "x"})
+            case _:
+                await self._say(exchange, name, step)
+                return
+        await exchange.finish("tool_calls")
+
+    async def _sleep(self, exchange: Exchange, name: str, step: int) -> None:
+        """Runs a command that leaves a tree of sleepers until someone ends it."""
+        if step:
+            await self._say(exchange, name, step)
+            return
+        await self._shell(exchange, "sleep 60 & (sleep 60; true)")
+        await exchange.finish("tool_calls")
+
+    async def _shell(self, exchange: Exchange, command: str) -> None:
+        number = next(self._numbers)
+        line = f"echo call_{number} >> '{self._ledger}'; {command}"
+        await self._call(exchange, "shell", {"command": line}, number=number)
+
+    async def _call(
+        self, exchange: Exchange, tool: str, given: object, *, index: int = 0, number: int = 0
+    ) -> None:
+        await exchange.tool_call(index, f"call_{number or next(self._numbers)}", tool)
+        text = json.dumps(given)
+        half = len(text) // 2
+        await exchange.tool_input(index, text[:half])
+        await anyio.sleep(PACE_SECONDS)
+        await exchange.tool_input(index, text[half:])
+
+
+def _wish(exchange: Exchange) -> tuple[str, str, int]:
+    """Name and verb of the last prompt, and how many results of tools came since.
+
+    What the server itself says as the user (that an answer was cut off) is passed over.
+    """
+    step = 0
+    for message in reversed(exchange.messages):
+        if message["role"] == "tool":
+            step += 1
+        elif message["role"] == "user":
+            found = WISH.search(json.dumps(message["content"]))
+            if found:
+                return found["name"], found["verb"], step
+    raise AssertionError(f"there is no prompt of ours in {exchange.messages}")

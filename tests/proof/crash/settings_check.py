@@ -1,0 +1,74 @@
+"""What must be true of settings and providers, however often the server died."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.proof.crash.administrator import GUEST_KEY, HOUSE_KEY
+from tests.proof.crash.record import ClientRecord, Json
+from tests.support.model_server import ModelServer
+from tests.support.raw import RawApi
+
+KEYS = {"house one": HOUSE_KEY, "guest one": GUEST_KEY}
+"""Which key the request for which prompt must have carried."""
+
+
+async def check_settings(
+    api: RawApi, record: ClientRecord, model: ModelServer, folder: Path
+) -> None:
+    """What was answered is set, what was removed is forgotten, and no key ever came out."""
+    now = await api.get("/api/settings")
+    wanted, rules = _wishes(record)
+    assert wanted.items() <= now.items(), f"{wanted} became {now}"
+    assert now["permissions"] == rules, f"{rules} became {now}"
+    there = {one["name"]: one for one in (await api.get("/api/providers"))["providers"]}
+    for name, given in _providers(record).items():
+        assert given.items() <= there.pop(name).items(), f"{name}: {given} became {there}"
+    assert set(there) == {"openai"}, there
+    _check_file(folder / "data", set(_providers(record)))
+    _check_keys(record, model, folder)
+
+
+def _wishes(record: ClientRecord) -> tuple[Json, Json]:
+    """The settings that were answered, and the rules for single tools."""
+    wanted: Json = {}
+    rules: Json = {}
+    for answer in record.good("PATCH", "/api/settings"):
+        wanted |= {name: value for name, value in answer.sent.items() if name != "permissions"}
+        rules |= answer.sent.get("permissions", {})
+    return wanted, {tool: rule for tool, rule in rules.items() if rule is not None}
+
+
+def _providers(record: ClientRecord) -> dict[str, Json]:
+    """Those that must be there, and what is known of each."""
+    found: dict[str, Json] = {}
+    for answer in record.answers:
+        name = answer.path.removeprefix("/api/providers/")
+        if answer.good and answer.method == "PUT" and name != answer.path:
+            given = {key: value for key, value in answer.sent.items() if key != "key"}
+            found[name] = found.get(name, {}) | given | {"key": "set", "source": "settings"}
+        elif answer.method == "DELETE" and name != answer.path:
+            # One that found nothing comes after one whose answer was lost.
+            found.pop(name, None)
+    return found
+
+
+def _check_file(data: Path, names: set[str]) -> None:
+    path = data / "settings.json"
+    kept: dict[str, Any] = json.loads(path.read_bytes())
+    assert {one["name"] for one in kept["providers"]} == names, kept
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert HOUSE_KEY in path.read_text()
+    beside = [one.name for one in data.glob("*settings.json*") if one != path]
+    assert not beside, f"what a crash left is still there, keys and all: {beside}"
+
+
+def _check_keys(record: ClientRecord, model: ModelServer, folder: Path) -> None:
+    answers = json.dumps([answer.body for answer in record.answers])
+    told = answers + (folder / "server.log").read_text(errors="replace")
+    assert not [key for key in KEYS.values() if key in told], "a key was told"
+    assert GUEST_KEY not in (folder / "data" / "settings.json").read_text()
+    for exchange in model.exchanges:
+        key = next((key for name, key in KEYS.items() if f"{name}: " in exchange.prompt), None)
+        if key is not None:
+            assert exchange.headers["Authorization"] == f"Bearer {key}", exchange.prompt

@@ -1,0 +1,72 @@
+"""What a model may be told: every request is checked as a strict provider would."""
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tenuto.agent import prompts
+from tenuto.ports.model import AssistantTurn, ModelRequest, TextBlock, ToolTurn, Turn, UserTurn
+from tests.proof.sim.violation import must
+
+if TYPE_CHECKING:
+    from tests.proof.sim.world import World
+
+
+def check_request(world: "World", request: ModelRequest) -> str:
+    """The run that asks; empty for a title or a summary."""
+    _check_turns(request.turns)
+    session = world.witness.sessions.get(request.system.split("\n")[0])
+    if session is None:
+        must(request.system.startswith((prompts.TITLE, prompts.CHAT)), "sessions are told apart")
+        return ""
+    if world.script.nodes > 1:
+        return session.active or ""
+    if world.ledger.is_deleting(session):
+        # It is being told to stop; who deletes it still waits.
+        return session.active or ""
+    must(session.active is not None, "only an active run asks", session.id)
+    assert session.active is not None
+    world.promptness.must_not_be_covered(session.active)
+    if not session.compacted:
+        told = "".join(map(_text, request.turns))
+        for message_id in session.before_active:
+            for part in session.transcript.messages[message_id]["parts"]:
+                text = part["text"].strip() if part["type"] == "text" else ""
+                must(text in told, "the model is told what was said", text, told)
+    return session.active
+
+
+def _check_turns(turns: tuple[Turn, ...]) -> None:
+    must(turns and isinstance(turns[0], UserTurn), "the user begins", turns)
+    must(not isinstance(turns[-1], AssistantTurn), "there is something to answer", turns)
+    owed: list[str] = []
+    before: Turn | None = None
+    for turn in turns:
+        if isinstance(turn, ToolTurn):
+            must(turn.call_id in owed, "a result is of a call before it", turns)
+            owed.remove(turn.call_id)
+        else:
+            must(not owed, "every call has its result", turns)
+        match turn:
+            case UserTurn():
+                must(turn.blocks, "a user says something", turns)
+                must(not isinstance(before, UserTurn), "they take turns", turns)
+            case AssistantTurn():
+                must(turn.text.strip() or turn.calls, "an answer says something", turns)
+                must(not isinstance(before, AssistantTurn), "they take turns", turns)
+                owed = [call.id for call in turn.calls]
+                must(len(set(owed)) == len(owed), "calls are told apart", turns)
+                for call in turn.calls:
+                    must(isinstance(msgspec.json.decode(call.arguments), dict), "JSON", turns)
+        before = turn
+    must(not owed, "every call has its result", turns)
+
+
+def _text(turn: Turn) -> str:
+    match turn:
+        case UserTurn():
+            return "".join(b.text for b in turn.blocks if isinstance(b, TextBlock))
+        case AssistantTurn():
+            return turn.text
+        case _:
+            return turn.output

@@ -1,1 +1,0 @@
-"""Many things at once, over and over."""

@@ -1,0 +1,15 @@
+/** What of a conversation can be seen on this screen, so that it need not be said a second time. */
+
+import { SvelteSet } from "svelte/reactivity";
+
+export class Sight {
+  /** Approvals, where they stand in the conversation. */
+  readonly approvals = new SvelteSet<string>();
+  /** The words about how the last run ended. */
+  ending = $state(false);
+
+  approval(id: string, seen: boolean): void {
+    if (seen) this.approvals.add(id);
+    else this.approvals.delete(id);
+  }
+}

@@ -1,0 +1,709 @@
+/** What the server takes and says, written from its OpenAPI document by `make docs`. */
+
+export interface About {
+  name: string;
+  version: string;
+  embedded: Embedded;
+  started_at: string;
+}
+
+export interface Approval {
+  id: string;
+  session_id: string;
+  run_id: string;
+  call_id: string;
+  tool: string;
+  input: Record<string, unknown>;
+  state: ApprovalState;
+  decided_by: string | null;
+  note: string | null;
+}
+
+export interface ApprovalList {
+  approvals: Approval[];
+}
+
+export interface ApprovalRequested {
+  type: "approval.requested";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  approval: Approval;
+}
+
+export interface ApprovalResolved {
+  type: "approval.resolved";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  approval: Approval;
+}
+
+export type ApprovalState = "allowed" | "cancelled" | "denied" | "pending";
+
+export interface Ballot {
+  winner: number | "none" | "tie";
+}
+
+export interface CancelReceipt {
+  cancelled: string[];
+  head: number;
+  settled: boolean;
+}
+
+export interface Choice {
+  index: number;
+}
+
+export interface CompactionDone {
+  run: Run;
+  head: number;
+}
+
+export interface ComparisonDraft {
+  models: string[];
+  blind?: boolean;
+  workspace?: string | null;
+  mode?: "agent" | "chat";
+}
+
+export interface ComparisonList {
+  comparisons: ShownComparison[];
+  next: string | null;
+}
+
+export interface DayUsage {
+  day: string;
+  model: string | null;
+  runs: number;
+  input_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  exact: boolean;
+  cost_usd: number | null;
+}
+
+export type Decision = "allow_once" | "allow_session" | "deny";
+
+export interface Edit {
+  message_id: string;
+  input: string | (InputText | InputFile)[];
+  model?: string | null;
+}
+
+/** The model that comes with the server. */
+export interface Embedded {
+  available: boolean;
+  fetched: boolean;
+}
+
+export type Event =
+  | RunAccepted
+  | RunStarted
+  | RunUpdated
+  | RunFinished
+  | MessageStarted
+  | MessageFinished
+  | PartStarted
+  | PartDelta
+  | PartUpdated
+  | ApprovalRequested
+  | ApprovalResolved
+  | SessionCreated
+  | SessionUpdated
+  | SessionRewound
+  | SessionCompacted
+  | SessionDeleted;
+
+/** All that there is of a session. */
+export interface Export {
+  exported_at: string;
+  session: Session;
+  messages: Message[];
+  runs: Run[];
+  approvals: Approval[];
+}
+
+export interface FileInfo {
+  id: string;
+  name: string;
+  media_type: string;
+  size: number;
+  by: string;
+  created_at: string;
+}
+
+export interface FilePart {
+  type: "file";
+  id: string;
+  file_id: string;
+  name: string;
+  media_type: string;
+  size: number;
+}
+
+export interface Fork {
+  message_id?: string | null;
+}
+
+export interface Health {
+  status: string;
+}
+
+/** A file of a prompt; what describes it is filled in by the server when it is accepted. */
+export interface InputFile {
+  type: "file";
+  file_id: string;
+  name: string;
+  media_type: string;
+  size: number;
+}
+
+export interface InputText {
+  type: "text";
+  text: string;
+}
+
+export interface Message {
+  id: string;
+  session_id: string;
+  run_id: string | null;
+  role: "assistant" | "user";
+  parts: (TextPart | ReasoningPart | FilePart | ToolPart)[];
+  finish_reason: string | null;
+  created_at: string;
+}
+
+export interface MessageFinished {
+  type: "message.finished";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  message_id: string;
+  finish_reason: string;
+}
+
+/** The whole transcript, or the part of it that `limit` and `before` ask for. */
+export interface MessageList {
+  messages: Message[];
+  head: number;
+  before: string | null;
+}
+
+export interface MessageStarted {
+  type: "message.started";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  message: Message;
+}
+
+export type Mode = "agent" | "chat" | "compact";
+
+export interface Model {
+  id: string;
+  name: string;
+  provider: string;
+  context_window: number;
+  capabilities: string[];
+  price: Price | null;
+}
+
+export interface ModelList {
+  models: Model[];
+  default: string | null;
+}
+
+export interface NewWorkspace {
+  name: string;
+  path: string;
+}
+
+export type OnDisconnect = "cancel" | "continue";
+
+/** The comparison that a session is a pane of. */
+export interface PaneOf {
+  id: string;
+  index: number;
+  label: string;
+  mode: Mode;
+  blind: boolean;
+  voted: boolean;
+}
+
+export interface PaneRuns {
+  runs: Run[];
+}
+
+export type PaneState = "deleted" | "kept" | "open";
+
+export interface PanesPrompt {
+  input?: string | (InputText | InputFile)[] | null;
+  panes?: number[] | null;
+  on_disconnect?: OnDisconnect;
+}
+
+export interface PartDelta {
+  type: "part.delta";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  message_id: string;
+  part_id: string;
+  offset: number;
+  text: string;
+}
+
+export interface PartStarted {
+  type: "part.started";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  message_id: string;
+  part: TextPart | ReasoningPart | FilePart | ToolPart;
+}
+
+export interface PartUpdated {
+  type: "part.updated";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  message_id: string;
+  part: TextPart | ReasoningPart | FilePart | ToolPart;
+}
+
+export type Permission = "allow" | "ask" | "deny";
+
+/** Dollars per million tokens. */
+export interface Price {
+  input: number;
+  output: number;
+  cached_input: number | null;
+}
+
+/** An error as `application/problem+json`. */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  code: string;
+  detail: string;
+}
+
+export interface PromptBody {
+  input: string | (InputText | InputFile)[];
+  model?: string | null;
+  mode?: "agent" | "chat" | null;
+  when_busy?: WhenBusy;
+  on_disconnect?: OnDisconnect;
+}
+
+export interface ProviderChange {
+  kind: ProviderKind;
+  base_url?: string | null;
+  key?: string | null;
+  models?: string[] | null;
+}
+
+/** The wire that a provider speaks. */
+export type ProviderKind = "anthropic" | "openai";
+
+export interface ProviderList {
+  providers: ProviderNow[];
+}
+
+export interface ProviderNow {
+  name: string;
+  kind: ProviderKind;
+  base_url: string;
+  key: "missing" | "set";
+  source: ProviderSource;
+  models: string[];
+  offers: number;
+  error: string | null;
+}
+
+/** Where the server knows a provider from. Only those of the settings can be changed. */
+export type ProviderSource = "environment" | "file" | "local" | "settings";
+
+export interface ProviderTry {
+  name?: string | null;
+  kind?: ProviderKind | null;
+  base_url?: string | null;
+  key?: string | null;
+  models?: string[] | null;
+}
+
+export interface QueuedChange {
+  input?: string | (InputText | InputFile)[] | null;
+  position?: number | null;
+  when_busy?: "steer" | null;
+}
+
+/** Why a run ended the way it did. */
+export type Reason =
+  | "budget"
+  | "content_filter"
+  | "deleted"
+  | "disconnect"
+  | "end_turn"
+  | "internal"
+  | "loop"
+  | "max_tokens"
+  | "model_not_found"
+  | "no_response"
+  | "provider_error"
+  | "provider_stalled"
+  | "replaced"
+  | "server_crashed"
+  | "server_stopped"
+  | "step_limit"
+  | "storage"
+  | "time_limit"
+  | "too_large"
+  | "user"
+  | "withdrawn";
+
+export interface ReasoningPart {
+  type: "reasoning";
+  id: string;
+  text: string;
+}
+
+export interface Retry {
+  model?: string | null;
+}
+
+export interface Rewound {
+  removed: string[];
+  head: number;
+}
+
+export interface Run {
+  id: string;
+  session_id: string;
+  by: string;
+  status: RunStatus;
+  reason: Reason | null;
+  error: RunError | null;
+  model: string | null;
+  mode: Mode;
+  when_busy: WhenBusy;
+  on_disconnect: OnDisconnect;
+  accept_number: number;
+  accepted_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+  input: string | (InputText | InputFile)[];
+  steered_into: string | null;
+  continues: string | null;
+  usage: Usage;
+}
+
+export interface RunAccepted {
+  type: "run.accepted";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  run: Run;
+}
+
+export interface RunError {
+  code: string;
+  message: string;
+}
+
+export interface RunFinished {
+  type: "run.finished";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  run: Run;
+}
+
+export interface RunPage {
+  runs: Run[];
+  next: string | null;
+}
+
+/** What a vote shows of a run. */
+export interface RunShown {
+  model: string | null;
+  error: RunError | null;
+  usage: Usage;
+}
+
+export interface RunStarted {
+  type: "run.started";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  run: Run;
+}
+
+export type RunStatus = "cancelled" | "completed" | "failed" | "interrupted" | "queued" | "running";
+
+export interface RunUpdated {
+  type: "run.updated";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  run: Run;
+}
+
+export interface Scoreboard {
+  votes: number;
+  models: Standing[];
+}
+
+/** What everyone may see of a session. A fold of its log. */
+export interface Session {
+  id: string;
+  workspace_id: string;
+  by: string;
+  title: string;
+  title_source: TitleSource;
+  model: string | null;
+  system: string | null;
+  pinned: boolean;
+  archived: boolean;
+  draft: string;
+  created_at: string;
+  updated_at: string;
+  head: number;
+  state: SessionState;
+  active_run: string | null;
+  queued: number;
+  waiting_approvals: number;
+  usage: Usage;
+  grants: string[];
+  comparison: PaneOf | null;
+}
+
+export interface SessionChange {
+  title?: string;
+  model?: string | null;
+  pinned?: boolean;
+  archived?: boolean;
+  draft?: string;
+  system?: string | null;
+}
+
+/** What is new about a session. What is UNSET is as it was, and is not told. */
+export interface SessionChanges {
+  title?: string;
+  title_source?: TitleSource;
+  model?: string | null;
+  system?: string | null;
+  pinned?: boolean;
+  archived?: boolean;
+  draft?: string;
+  usage?: Usage;
+  grants?: string[];
+  comparison?: PaneOf | null;
+  queue?: string[];
+  runs?: Record<string, RunShown>;
+}
+
+export interface SessionCompacted {
+  type: "session.compacted";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  through_message_id: string;
+  summary: string;
+}
+
+/** Only in the workspace's log: a session's own log begins after it. */
+export interface SessionCreated {
+  type: "session.created";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  session: Session;
+}
+
+export interface SessionDeleted {
+  type: "session.deleted";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+}
+
+export interface SessionDraft {
+  workspace?: string | null;
+  title?: string | null;
+  model?: string | null;
+  system?: string | null;
+}
+
+export interface SessionPage {
+  sessions: Session[];
+  next: string | null;
+  head: number | null;
+}
+
+export interface SessionRewound {
+  type: "session.rewound";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  removed: string[];
+}
+
+export type SessionState = "idle" | "running" | "waiting";
+
+export interface SessionUpdated {
+  type: "session.updated";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  changes: SessionChanges;
+}
+
+/** Any of them; null gives one back to the configuration. */
+export interface SettingsChange {
+  default_model?: string | null;
+  titles?: boolean | null;
+  permission_default?: Permission | null;
+  permissions?: Record<string, Permission | null>;
+}
+
+export interface SettingsNow {
+  default_model: string | null;
+  titles: boolean;
+  permission_default: Permission;
+  permissions: Record<string, Permission>;
+  tools: ToolRule[];
+  fixed: Record<string, string>;
+}
+
+/** What anyone may see of a comparison. */
+export interface ShownComparison {
+  id: string;
+  workspace_id: string;
+  title: string;
+  mode: Mode;
+  blind: boolean;
+  voted: boolean;
+  winner: number | "none" | "tie" | null;
+  voted_at: string | null;
+  by: string;
+  created_at: string;
+  panes: ShownPane[];
+}
+
+export interface ShownPane {
+  index: number;
+  label: string;
+  session_id: string;
+  model: string | null;
+  state: PaneState;
+}
+
+export interface Standing {
+  model: string;
+  games: number;
+  wins: number;
+  ties: number;
+  losses: number;
+  rating: number;
+  interval: [number, number];
+}
+
+/** What a provider said when it was tried. */
+export interface Tested {
+  ok: boolean;
+  models: string[];
+  error: string | null;
+}
+
+export interface TextPart {
+  type: "text";
+  id: string;
+  text: string;
+}
+
+export type TitleSource = "auto" | "provisional" | "user";
+
+export interface ToolPart {
+  type: "tool";
+  id: string;
+  call_id: string;
+  name: string;
+  input: Record<string, unknown> | null;
+  input_text: string;
+  state: ToolState;
+  output: string | null;
+  error: string | null;
+}
+
+export interface ToolRule {
+  name: string;
+  about: string;
+  changes: boolean;
+  permission: Permission;
+}
+
+export type ToolState =
+  | "cancelled"
+  | "denied"
+  | "done"
+  | "failed"
+  | "input_streaming"
+  | "interrupted"
+  | "running"
+  | "waiting_approval";
+
+/** What was used. Sums stop at the most that everyone can hold. */
+export interface Usage {
+  input_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  exact: boolean;
+  cost_usd: number | null;
+}
+
+export interface UsageByDay {
+  days: DayUsage[];
+}
+
+export type WhenBusy = "interrupt" | "queue" | "reject" | "steer";
+
+export interface Word {
+  decision: Decision;
+  note?: string | null;
+}
+
+export interface Workspace {
+  id: string;
+  name: string;
+  path: string;
+  by: string;
+  created_at: string;
+}
+
+export interface WorkspaceChange {
+  name?: string | null;
+  path?: string | null;
+}
+
+export interface WorkspaceList {
+  workspaces: Workspace[];
+}
