@@ -164,7 +164,7 @@ async def test_a_cancel_of_what_one_may_not_see_stops_nothing() -> None:
     assert (await ended(harness, run)).status == "completed"
 
 
-class Unreadable:
+class GoneDisk:
     """A view of a disk that has gone."""
 
     async def session(self, session_id: SessionId) -> Session:
@@ -179,7 +179,7 @@ async def test_where_nothing_can_be_read_a_cancel_still_stops_the_work(
     async with asyncio.timeout(LIMIT_SECONDS):
         await worker_of(harness).began.wait()
     fill(harness)
-    monkeypatch.setattr(store_of(harness), "seen_by", lambda who: Unreadable())
+    monkeypatch.setattr(store_of(harness), "seen_by", lambda who: GoneDisk())
     assert not (await harness.stops.cancel_session(driven.id, by=OWNER)).settled
     assert worker_of(harness).stopped.is_set()
     make_room(harness)
