@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from tenuto.core.error import InvalidInput, NotFound
 from tenuto.core.file import FileInfo
+from tenuto.core.principal import OWNER
 from tenuto.core.run import InputFile, InputText
 from tenuto.core.value import FileId
 from tenuto.engine.checking import Draft
@@ -39,7 +40,7 @@ async def carry(client: "SimClient") -> None:
     draft = Draft(input=[InputText(text=f"p{word}"), InputFile(file_id=info.id)])
     with client.asking("submit", client.id):
         try:
-            await client.again(lambda n, o: n.inbox.accept(client.id, draft, once=o))
+            await client.again(lambda n, o: n.inbox.accept(client.id, draft, by=OWNER, once=o))
         except InvalidInput:
             must(age, "a file of today is not tidied away", info)
 
