@@ -1,14 +1,16 @@
 """What a model is told of cut-off answers, unfinished calls, files and steers."""
 
+import re
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tenuto.agent.context import GO_ON, build_turns, files_of, shorten
-from tenuto.core.message import FilePart, ReasoningPart, TextPart, ToolPart, ToolState
+from tenuto.core.message import FilePart, ReasoningPart, Seal, TextPart, ToolPart, ToolState
 from tenuto.core.run import InputFile, InputText
 from tenuto.core.value import CallId, FileId, PartId
-from tenuto.ports.model import AssistantTurn, FileBlock, TextBlock, ToolCall, ToolTurn, UserTurn
+from tenuto.ports.model import AssistantTurn, FileBlock, TextBlock, Thought, ToolTurn, UserTurn
 from tests.agent.scripted import TranscriptBuilder
 
 
@@ -34,11 +36,15 @@ def user(*words: str) -> UserTurn:
     return UserTurn(blocks=tuple(TextBlock(text=word) for word in words))
 
 
+def said(*words: str) -> AssistantTurn:
+    return AssistantTurn(blocks=tuple(TextBlock(text=word) for word in words))
+
+
 def test_a_plain_conversation_is_told_as_it_was() -> None:
     talk = TranscriptBuilder().user("Hi").answer(text("Hello.")).user("Bye")
     assert build_turns(talk.messages, {}) == (
         user("Hi"),
-        AssistantTurn(text="Hello."),
+        said("Hello."),
         user("Bye"),
     )
 
@@ -54,14 +60,12 @@ def test_a_plain_conversation_is_told_as_it_was() -> None:
 )
 def test_what_was_cut_off_is_kept_and_said_to_be(finish: str, note: str) -> None:
     talk = TranscriptBuilder().user("Hi").answer(text("Hel"), finish=finish).user("Again")
-    assert build_turns(talk.messages, {})[1] == AssistantTurn(text=f"Hel\n\n{note}")
+    assert build_turns(talk.messages, {})[1] == said("Hel", note)
 
 
 def test_an_answer_that_never_began_is_said_to_have_been_stopped() -> None:
     talk = TranscriptBuilder().user("Hi").answer(finish="cancelled").user("Again")
-    assert build_turns(talk.messages, {})[1] == AssistantTurn(
-        text="[The user stopped this reply here.]"
-    )
+    assert build_turns(talk.messages, {})[1] == said("[The user stopped this reply here.]")
 
 
 @pytest.mark.failure(3)
@@ -80,7 +84,7 @@ def test_thoughts_alone_are_kept_as_words_when_they_were_cut_off() -> None:
 def test_thoughts_beside_words_stay_thoughts() -> None:
     talk = TranscriptBuilder().user("Hi").answer(thought("They greet."), text("Hello.")).user("Bye")
     assert build_turns(talk.messages, {})[1] == AssistantTurn(
-        text="Hello.", reasoning="They greet."
+        blocks=(Thought(text="They greet."), TextBlock(text="Hello."))
     )
 
 
@@ -97,25 +101,48 @@ def test_each_step_is_a_turn_with_its_calls_and_their_results() -> None:
             text("Done."),
         )
     )
-    arguments = '{"a":1}'
-    assert build_turns(talk.user("Thanks").messages, {}) == (
+    turns = build_turns(talk.user("Thanks").messages, {})
+    one, two, three = (
+        call for turn in turns if isinstance(turn, AssistantTurn) for call in turn.calls
+    )
+    assert (one.arguments, two.arguments, three.arguments) == ('{"a":1}',) * 3
+    assert turns == (
         user("Look"),
-        AssistantTurn(
-            text="First.",
-            calls=(
-                ToolCall(id=CallId("call_1"), name="shell", arguments=arguments),
-                ToolCall(id=CallId("call_2"), name="shell", arguments=arguments),
-            ),
-        ),
-        ToolTurn(call_id=CallId("call_1"), name="shell", output="one"),
-        ToolTurn(call_id=CallId("call_2"), name="shell", output="two"),
-        AssistantTurn(
-            text="Then.",
-            calls=(ToolCall(id=CallId("call_3"), name="read_file", arguments=arguments),),
-        ),
-        ToolTurn(call_id=CallId("call_3"), name="read_file", output="three"),
-        AssistantTurn(text="Done."),
+        AssistantTurn(blocks=(TextBlock(text="First."), one, two)),
+        ToolTurn(call_id=one.id, name="shell", output="one"),
+        ToolTurn(call_id=two.id, name="shell", output="two"),
+        AssistantTurn(blocks=(TextBlock(text="Then."), three)),
+        ToolTurn(call_id=three.id, name="read_file", output="three"),
+        said("Done."),
         user("Thanks"),
+    )
+
+
+@pytest.mark.parametrize("theirs", ["functions.read:0", "call_" + "x" * 60, "toolu_01!", "call_1"])
+def test_the_ids_of_calls_are_ours_whatever_the_model_called_them(theirs: str) -> None:
+    """Each wire refuses some of the others' ids, for ever after: every one takes these."""
+    part = call(number=1, output="one")
+    parts = [replace(part, id=PartId(f"prt_{n}"), call_id=CallId(theirs)) for n in range(2)]
+    turns = build_turns(TranscriptBuilder().user("Look").answer(*parts).user("Thanks").messages, {})
+    calls = [c for turn in turns if isinstance(turn, AssistantTurn) for c in turn.calls]
+    results = [turn.call_id for turn in turns if isinstance(turn, ToolTurn)]
+    assert [c.id for c in calls] == results
+    assert len(set(results)) == 2
+    assert all(re.fullmatch(r"[A-Za-z0-9]{9}", one) for one in results)
+
+
+def test_a_seal_closes_the_thoughts_before_it() -> None:
+    seal = Seal(wire="w", model="house/m", data='{"signature":"s"}')
+    parts = (thought("One "), thought("two."), ReasoningPart(id=PartId("prt_s"), seal=seal))
+    talk = (
+        TranscriptBuilder().user("Hi").answer(*parts, thought("Three."), text("Hello.")).user("Bye")
+    )
+    assert build_turns(talk.messages, {})[1] == AssistantTurn(
+        blocks=(
+            Thought(text="One two.", seal=seal),
+            Thought(text="Three."),
+            TextBlock(text="Hello."),
+        )
     )
 
 

@@ -13,11 +13,12 @@ from tenuto.agent.allowance import LimitReached
 from tenuto.agent.providers.catalogue.description import Describer
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
-from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
+from tenuto.agent.providers.wires.chat_answer import ChatAnswer
 from tenuto.ports.model import ProviderError
 from tests.agent.test_answer import Paper
 from tests.hostile.fields import ANTHROPIC_EVENTS, ANTHROPIC_PLACES, OPENAI_EVENT, OPENAI_PLACES
 from tests.hostile.shape import put
+from tests.providers.made import SEALER
 
 ANY_CHARACTER = st.characters(exclude_categories=())
 """Half characters and zero bytes too."""
@@ -59,7 +60,7 @@ def errors() -> st.SearchStrategy[Any]:
     return st.builds(put, st.just(TOLD), st.sampled_from(ERRORS), ANYTHING)
 
 
-async def recorded(answer: OpenAIAnswer | AnthropicAnswer, events: list[Any]) -> None:
+async def recorded(answer: ChatAnswer | AnthropicAnswer, events: list[Any]) -> None:
     """All that these events give is written down, and every stored event can be sent."""
     paper = Paper()
     try:
@@ -87,14 +88,14 @@ async def recorded(answer: OpenAIAnswer | AnthropicAnswer, events: list[Any]) ->
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(openai_events())
 def test_anything_in_any_field_of_the_openai_wire_can_be_stored(events: list[Any]) -> None:
-    asyncio.run(recorded(OpenAIAnswer(BORDER), events))
+    asyncio.run(recorded(ChatAnswer(BORDER, SEALER), events))
 
 
 @pytest.mark.guarantee("E1")
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(anthropic_events())
 def test_anything_in_any_field_of_the_anthropic_wire_can_be_stored(events: list[Any]) -> None:
-    asyncio.run(recorded(AnthropicAnswer(BORDER), events))
+    asyncio.run(recorded(AnthropicAnswer(BORDER, SEALER), events))
 
 
 @settings(max_examples=100, deadline=None)

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tenuto.agent.providers.wires.openai import OpenAIProvider
+from tenuto.agent.providers.provider import HttpProvider
+from tests.providers.made import chat
 from tests.support.model_server import ModelServer
 
 KEY = "house-secret-1234567890"
@@ -17,7 +18,7 @@ async def server() -> AsyncIterator[ModelServer]:
 
 
 @pytest.fixture
-async def provider(server: ModelServer) -> AsyncIterator[OpenAIProvider]:
-    provider = OpenAIProvider("house", server.url, KEY)
+async def provider(server: ModelServer) -> AsyncIterator[HttpProvider]:
+    provider = chat("house", server.url, KEY)
     yield provider
     await provider.close()

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tests.providers.asking import REQUEST, Hearing, texts
+from tests.providers.made import chat
 
 ELSEWHERE = "127.0.0.2"
 """A host that is not taken for this machine: kept lines and proxies are for others only."""
@@ -95,7 +95,7 @@ async def answer_once(caller: ServerSide) -> None:
 
 
 async def heard_from(url: str) -> str:
-    provider = OpenAIProvider("house", url)
+    provider = chat("house", url)
     try:
         return texts(await Hearing(provider.stream(REQUEST)).all())
     finally:

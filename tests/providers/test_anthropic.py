@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tenuto.agent.providers.wires.anthropic import AnthropicProvider
+from tenuto.agent.providers.provider import HttpProvider
+from tenuto.core.message import Seal
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId
 from tenuto.ports.model import (
@@ -17,8 +18,10 @@ from tenuto.ports.model import (
     ModelRequest,
     ProviderError,
     ReasoningPiece,
+    SealPiece,
     TextBlock,
     TextPiece,
+    Thought,
     ToolCall,
     ToolSpec,
     ToolTurn,
@@ -26,17 +29,20 @@ from tenuto.ports.model import (
     UserTurn,
 )
 from tests.providers.asking import begin, texts, user
+from tests.providers.made import anthropic
 from tests.support.model_server import Exchange, ModelServer
 
 pytestmark = pytest.mark.anyio
+
+SIGNED = Seal(wire="anthropic", model="anthropic/test-model", data='{"signature":"xyz"}')
 
 
 @pytest.fixture(params=["with /v1", "without /v1"])
 async def claude(
     request: pytest.FixtureRequest, server: ModelServer
-) -> AsyncIterator[AnthropicProvider]:
+) -> AsyncIterator[HttpProvider]:
     url = server.url if request.param == "with /v1" else server.url.removesuffix("/v1") + "/"
-    provider = AnthropicProvider("anthropic", url, "a secret word")
+    provider = anthropic("anthropic", url, "a secret word")
     yield provider
     await provider.close()
 
@@ -60,9 +66,7 @@ async def stop(exchange: Exchange, reason: str, output: int) -> None:
     await exchange.end()
 
 
-async def test_thinking_text_and_calls_stream(
-    server: ModelServer, claude: AnthropicProvider
-) -> None:
+async def test_thinking_text_and_calls_stream(server: ModelServer, claude: HttpProvider) -> None:
     hearing, exchange = await begin(claude, server)
     assert exchange.path == "/v1/messages"
     assert exchange.headers["x-api-key"] == "a secret word"
@@ -85,6 +89,7 @@ async def test_thinking_text_and_calls_stream(
     assert await hearing.all() == [
         UsagePiece(usage=Usage(input_tokens=15, output_tokens=1), cached_tokens=5),
         ReasoningPiece(text="Hmm"),
+        SealPiece(seal=SIGNED),
         TextPiece(text="Let me see"),
         CallStarted(index=0, id=CallId("t1"), name="shell"),
         CallPiece(index=0, text='{"command"'),
@@ -105,7 +110,7 @@ async def test_thinking_text_and_calls_stream(
     ],
 )
 async def test_the_reason_for_the_end_is_told(
-    server: ModelServer, claude: AnthropicProvider, said: str, reason: str
+    server: ModelServer, claude: HttpProvider, said: str, reason: str
 ) -> None:
     hearing, exchange = await begin(claude, server)
     await delta(exchange, 0, {"type": "text_delta", "text": "Hi"})
@@ -116,7 +121,7 @@ async def test_the_reason_for_the_end_is_told(
 
 @pytest.mark.failure(61)
 async def test_a_character_split_over_two_events_is_joined(
-    server: ModelServer, claude: AnthropicProvider
+    server: ModelServer, claude: HttpProvider
 ) -> None:
     hearing, exchange = await begin(claude, server)
     head = rb'{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":'
@@ -127,7 +132,7 @@ async def test_a_character_split_over_two_events_is_joined(
 
 
 async def test_an_error_event_ends_the_answer_after_what_came(
-    server: ModelServer, claude: AnthropicProvider
+    server: ModelServer, claude: HttpProvider
 ) -> None:
     hearing, exchange = await begin(claude, server)
     await delta(exchange, 0, {"type": "text_delta", "text": "Half"})
@@ -140,9 +145,7 @@ async def test_an_error_event_ends_the_answer_after_what_came(
     assert texts(hearing.pieces) == "Half"
 
 
-async def test_an_unknown_model_is_told_as_such(
-    server: ModelServer, claude: AnthropicProvider
-) -> None:
+async def test_an_unknown_model_is_told_as_such(server: ModelServer, claude: HttpProvider) -> None:
     hearing, exchange = await begin(claude, server)
     error = {"type": "not_found_error", "message": "model: nope"}
     await exchange.answer({"type": "error", "error": error}, status=404)
@@ -152,7 +155,7 @@ async def test_an_unknown_model_is_told_as_such(
 
 
 async def test_an_answer_that_breaks_off_is_an_error(
-    server: ModelServer, claude: AnthropicProvider
+    server: ModelServer, claude: HttpProvider
 ) -> None:
     hearing, exchange = await begin(claude, server)
     await delta(exchange, 0, {"type": "text_delta", "text": "Half"})
@@ -163,9 +166,7 @@ async def test_an_answer_that_breaks_off_is_an_error(
 
 
 @pytest.mark.failure(33)
-async def test_cancelling_closes_the_connection(
-    server: ModelServer, claude: AnthropicProvider
-) -> None:
+async def test_cancelling_closes_the_connection(server: ModelServer, claude: HttpProvider) -> None:
     hearing, exchange = await begin(claude, server)
     await delta(exchange, 0, {"type": "text_delta", "text": "Half"})
     await hearing.until(TextPiece(text="Half"))
@@ -174,7 +175,7 @@ async def test_cancelling_closes_the_connection(
 
 
 async def test_user_and_assistant_take_turns_whatever_the_conversation(
-    server: ModelServer, claude: AnthropicProvider
+    server: ModelServer, claude: HttpProvider
 ) -> None:
     calls = tuple(
         ToolCall(id=CallId(name), name="shell", arguments='{"a":1}') for name in ("c1", "c2")
@@ -186,7 +187,7 @@ async def test_user_and_assistant_take_turns_whatever_the_conversation(
         turns=(
             user("One"),
             user("Two"),
-            AssistantTurn(text="On it. \n", calls=calls),
+            AssistantTurn(blocks=(TextBlock(text="On it. \n"), *calls)),
             ToolTurn(call_id=CallId("c1"), name="shell", output="fine"),
             ToolTurn(call_id=CallId("c2"), name="shell", output="no", failed=True),
             UserTurn(blocks=(TextBlock(text="And this?"), image)),
@@ -230,7 +231,34 @@ async def test_user_and_assistant_take_turns_whatever_the_conversation(
     await hearing.all()
 
 
-async def test_its_models_are_listed(server: ModelServer, claude: AnthropicProvider) -> None:
+async def test_thoughts_are_given_back_as_they_came(
+    server: ModelServer, claude: HttpProvider
+) -> None:
+    hidden = Seal(wire="anthropic", model="anthropic/test-model", data='{"redacted":"Eo"}')
+    other = Seal(wire="anthropic", model="anthropic/another", data='{"signature":"abc"}')
+    turn = AssistantTurn(
+        blocks=(
+            Thought(text="Hmm", seal=SIGNED),
+            Thought(text="", seal=hidden),
+            Thought(text="No seal"),
+            Thought(text="Another's", seal=other),
+            TextBlock(text="Yes."),
+        )
+    )
+    request = ModelRequest(model="test-model", system="", turns=(user("Hi"), turn, user("So?")))
+    hearing, exchange = await begin(claude, server, request)
+    assert exchange.body["messages"][1]["content"] == [
+        {"type": "thinking", "thinking": "Hmm", "signature": "xyz"},
+        {"type": "redacted_thinking", "data": "Eo"},
+        {"type": "text", "text": "Yes."},
+    ]
+    await start(exchange, 0, {"type": "redacted_thinking", "data": "Eo"})
+    await start(exchange, 1, {"type": "text", "text": "Good."})
+    await stop(exchange, "end_turn", 1)
+    assert SealPiece(seal=hidden) in await hearing.all()
+
+
+async def test_its_models_are_listed(server: ModelServer, claude: HttpProvider) -> None:
     server.models = [{"type": "model", "id": "claude-x", "display_name": "Claude X"}]
     models = await claude.models()
     assert [(m.id, m.context_window, m.capabilities) for m in models] == [

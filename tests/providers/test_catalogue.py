@@ -42,7 +42,7 @@ async def build(tmp_path: Path) -> AsyncIterator[Build]:
 
 
 def house(server: ModelServer) -> ProviderConfig:
-    return ProviderConfig(name="house", kind="openai", base_url=server.url)
+    return ProviderConfig(name="house", kind=ProviderKind.OPENAI, base_url=server.url)
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ async def test_models_of_all_providers_are_listed_and_the_first_is_the_default(
     server: ModelServer, build: Build
 ) -> None:
     server.models = ["one", "vendor/two"]
-    other = ProviderConfig(name="other", kind="anthropic", base_url=server.url)
+    other = ProviderConfig(name="other", kind=ProviderKind.ANTHROPIC, base_url=server.url)
     models, default = await build(house(server), other).list()
     assert [m.id for m in models] == [
         "house/one",
@@ -119,7 +119,7 @@ async def test_a_provider_that_cannot_list_is_trusted_with_any_name_of_its_own(
     server: ModelServer, build: Build, dead_url: str
 ) -> None:
     large = ModelSetting(name="large", context_window=9000)
-    dead = ProviderConfig(name="dead", kind="openai", base_url=dead_url, models=(large,))
+    dead = ProviderConfig(name="dead", kind=ProviderKind.OPENAI, base_url=dead_url, models=(large,))
     catalogue = build(dead, house(server))
     models, default = await catalogue.list()
     assert [m.id for m in models] == ["dead/large", "house/test-model"]
@@ -136,7 +136,9 @@ async def test_a_silent_provider_holds_up_a_known_model_only_once(
     server: ModelServer, build: Build, silent_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     patient = ProviderLimits(list_seconds=0.3)
-    silent = ProviderConfig(name="silent", kind="openai", base_url=silent_url, limits=patient)
+    silent = ProviderConfig(
+        name="silent", kind=ProviderKind.OPENAI, base_url=silent_url, limits=patient
+    )
     catalogue = build(silent, house(server))
     assert (await catalogue.find("house/test-model")).id == "house/test-model"
     # From now on the list is always old, and its renewal never ends in time.
@@ -157,7 +159,7 @@ async def test_a_list_that_fails_later_keeps_what_was_known(
 
 
 async def test_a_local_server_is_found_by_itself(server: ModelServer, build: Build) -> None:
-    ollama = ProviderConfig(name="ollama", kind="openai", base_url=server.url)
+    ollama = ProviderConfig(name="ollama", kind=ProviderKind.OPENAI, base_url=server.url)
     catalogue = build(local=(ollama,))
     models, default = await catalogue.list()
     assert [m.id for m in models] == ["ollama/test-model"]
@@ -168,14 +170,14 @@ async def test_a_local_server_is_found_by_itself(server: ModelServer, build: Bui
 async def test_the_embedded_model_is_offered_only_when_there_is_no_other(
     server: ModelServer, build: Build, dead_url: str
 ) -> None:
-    absent = ProviderConfig(name="ollama", kind="openai", base_url=dead_url)
+    absent = ProviderConfig(name="ollama", kind=ProviderKind.OPENAI, base_url=dead_url)
     alone = build(local=(absent,))
     models, default = await alone.list()
     assert [m.id for m in models] == ["embedded/smollm2-135m"]
     assert default == "embedded/smollm2-135m"
     assert alone.provider(await alone.find(None)).name == "embedded"
     # A configured provider counts also when it does not answer now.
-    dead = ProviderConfig(name="dead", kind="openai", base_url=dead_url)
+    dead = ProviderConfig(name="dead", kind=ProviderKind.OPENAI, base_url=dead_url)
     with pytest.raises(ModelNotFound):
         await build(dead, local=(absent,)).find("embedded/smollm2-135m")
 
@@ -210,7 +212,9 @@ async def test_what_is_put_while_everyone_is_asked_is_not_lost(
     server: ModelServer, build: Build, silent_url: str
 ) -> None:
     patient = ProviderLimits(list_seconds=0.3)
-    silent = ProviderConfig(name="silent", kind="openai", base_url=silent_url, limits=patient)
+    silent = ProviderConfig(
+        name="silent", kind=ProviderKind.OPENAI, base_url=silent_url, limits=patient
+    )
     catalogue = build(silent)
     asking = asyncio.create_task(catalogue.list())
     await asyncio.sleep(0)
@@ -226,7 +230,7 @@ async def test_what_is_put_while_everyone_is_asked_is_not_lost(
 async def test_a_kept_provider_stands_before_a_local_one_and_behind_a_configured_one(
     server: ModelServer, build: Build, dead_url: str
 ) -> None:
-    local = ProviderConfig(name="ollama", kind="openai", base_url=server.url)
+    local = ProviderConfig(name="ollama", kind=ProviderKind.OPENAI, base_url=server.url)
     catalogue = build(house(server), local=(local,))
     await catalogue.list()
     for name in ("ollama", "house"):

@@ -9,7 +9,6 @@ import pytest
 from tenuto.agent.providers.connection import exchange as wire
 from tenuto.agent.providers.connection.dial import Route
 from tenuto.agent.providers.connection.line import READ_BYTES, BrokenOff, Line, NotHttp, Silent
-from tenuto.agent.providers.wires.openai import OpenAIProvider
 from tests.providers.asking import REQUEST, Hearing, texts
 from tests.providers.house import (
     ELSEWHERE,
@@ -19,6 +18,7 @@ from tests.providers.house import (
     anyio_backend,  # noqa: F401 (a fixture)
     house,
 )
+from tests.providers.made import chat
 from tests.support.watch import until
 
 pytestmark = pytest.mark.anyio
@@ -190,7 +190,7 @@ async def test_a_line_is_used_again_if_a_new_one_would_cost_a_handshake(host: st
             await caller.send(WHOLE_ANSWER)
 
     async with house(play) as made:
-        provider = OpenAIProvider("house", made.url(host))
+        provider = chat("house", made.url(host))
         for _ in range(3):
             assert texts(await Hearing(provider.stream(REQUEST)).all()) == "Hi"
         await provider.close()
@@ -207,7 +207,7 @@ async def test_a_line_that_nobody_uses_is_closed_soon(monkeypatch: pytest.Monkey
     left = asyncio.Event()
     monkeypatch.setattr(wire, "KEEP_SECONDS", 0.05)
     async with house(play) as made:
-        provider = OpenAIProvider("house", made.url(ELSEWHERE))
+        provider = chat("house", made.url(ELSEWHERE))
         assert texts(await Hearing(provider.stream(REQUEST)).all()) == "Hi"
         await asyncio.wait_for(left.wait(), 10)
         await provider.close()

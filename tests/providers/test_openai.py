@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.sse import EventLines
-from tenuto.agent.providers.wires.openai import OpenAIProvider
-from tenuto.agent.providers.wires.openai_answer import OpenAIAnswer
+from tenuto.agent.providers.provider import HttpProvider
+from tenuto.agent.providers.wires.chat_answer import ChatAnswer
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId
 from tenuto.ports.model import (
@@ -22,18 +22,18 @@ from tenuto.ports.model import (
     CallStarted,
     Finished,
     ProviderError,
-    ReasoningPiece,
     TextPiece,
     UsagePiece,
 )
 from tests.providers.asking import REQUEST, arguments, begin, texts, thoughts, until
+from tests.providers.made import SEALER
 from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.anyio
 
 
 async def test_each_piece_comes_out_while_the_next_is_held(
-    server: ModelServer, provider: OpenAIProvider
+    server: ModelServer, provider: HttpProvider
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.text("Hel")
@@ -63,7 +63,7 @@ async def test_each_piece_comes_out_while_the_next_is_held(
     ],
 )
 async def test_the_reason_for_the_end_is_told(
-    server: ModelServer, provider: OpenAIProvider, said: str, reason: str
+    server: ModelServer, provider: HttpProvider, said: str, reason: str
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.say("Hi", finish=said)
@@ -71,9 +71,7 @@ async def test_the_reason_for_the_end_is_told(
     assert isinstance(last, Finished) and last.reason == reason
 
 
-async def test_parallel_calls_stream_in_pieces(
-    server: ModelServer, provider: OpenAIProvider
-) -> None:
+async def test_parallel_calls_stream_in_pieces(server: ModelServer, provider: HttpProvider) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.tool_call(0, "call_a", "read_file")
     await hearing.until(CallStarted(index=0, id=CallId("call_a"), name="read_file"))
@@ -126,7 +124,7 @@ ODD_CALLS: dict[str, list[dict[str, Any]]] = {
 
 @pytest.mark.parametrize("oddity", ODD_CALLS)
 async def test_calls_are_told_apart_though_the_server_is_odd(
-    server: ModelServer, provider: OpenAIProvider, oddity: str
+    server: ModelServer, provider: HttpProvider, oddity: str
 ) -> None:
     hearing, exchange = await begin(provider, server)
     for call in ODD_CALLS[oddity]:
@@ -152,17 +150,16 @@ async def test_calls_are_told_apart_though_the_server_is_odd(
     ],
 )
 async def test_reasoning_is_understood_in_every_shape(
-    server: ModelServer, provider: OpenAIProvider, delta: dict[str, object]
+    server: ModelServer, provider: HttpProvider, delta: dict[str, object]
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.delta(delta)
-    await hearing.until(ReasoningPiece(text="because"))
     await exchange.say("so")
     pieces = await hearing.all()
     assert (thoughts(pieces), texts(pieces)) == ("because", "so")
 
 
-async def test_a_refusal_is_shown_as_text(server: ModelServer, provider: OpenAIProvider) -> None:
+async def test_a_refusal_is_shown_as_text(server: ModelServer, provider: HttpProvider) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.delta({"refusal": "I will not."})
     await exchange.finish()
@@ -170,7 +167,7 @@ async def test_a_refusal_is_shown_as_text(server: ModelServer, provider: OpenAIP
 
 
 async def test_an_answer_in_one_json_body_is_understood(
-    server: ModelServer, provider: OpenAIProvider
+    server: ModelServer, provider: HttpProvider
 ) -> None:
     hearing, exchange = await begin(provider, server)
     call = {"id": "c1", "type": "function", "function": {"name": "shell", "arguments": "{}"}}
@@ -194,7 +191,7 @@ async def test_an_answer_in_one_json_body_is_understood(
     ids=["surrogate halves", "bytes"],
 )
 async def test_a_character_split_over_two_chunks_is_joined(
-    server: ModelServer, provider: OpenAIProvider, first: bytes, second: bytes
+    server: ModelServer, provider: HttpProvider, first: bytes, second: bytes
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.data(b'{"choices":[{"delta":{"content":"%b"}}]}' % first)
@@ -206,7 +203,7 @@ async def test_a_character_split_over_two_chunks_is_joined(
 
 @pytest.mark.failure(61)
 async def test_half_a_character_at_the_end_becomes_a_replacement(
-    server: ModelServer, provider: OpenAIProvider
+    server: ModelServer, provider: HttpProvider
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.data(rb'{"choices":[{"delta":{"content":"a\ud83d"}}]}')
@@ -217,7 +214,7 @@ async def test_half_a_character_at_the_end_becomes_a_replacement(
 @pytest.mark.parametrize("ending", ["no [DONE]", "no finish reason", "silence after the finish"])
 async def test_a_sloppy_end_is_an_end(
     server: ModelServer,
-    provider: OpenAIProvider,
+    provider: HttpProvider,
     ending: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -236,7 +233,7 @@ async def test_a_sloppy_end_is_an_end(
 
 @pytest.mark.guarantee("E1")
 async def test_after_its_end_an_answer_cannot_be_kept_open_by_signs_of_life(
-    server: ModelServer, provider: OpenAIProvider, monkeypatch: pytest.MonkeyPatch
+    server: ModelServer, provider: HttpProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tenuto.agent.providers.connection.exchange.AFTER_FINISH_SECONDS", 0.3)
     hearing, exchange = await begin(provider, server)
@@ -257,7 +254,7 @@ async def test_after_its_end_an_answer_cannot_be_kept_open_by_signs_of_life(
 
 
 async def test_input_that_the_provider_had_kept_is_told(
-    server: ModelServer, provider: OpenAIProvider
+    server: ModelServer, provider: HttpProvider
 ) -> None:
     hearing, exchange = await begin(provider, server)
     details = {"cached_tokens": 7}
@@ -268,9 +265,7 @@ async def test_input_that_the_provider_had_kept_is_told(
     assert used in await hearing.all()
 
 
-async def test_pieces_before_an_error_are_kept(
-    server: ModelServer, provider: OpenAIProvider
-) -> None:
+async def test_pieces_before_an_error_are_kept(server: ModelServer, provider: HttpProvider) -> None:
     hearing, exchange = await begin(provider, server)
     chunk = msgspec.json.encode({"choices": [{"delta": {"content": "Half"}}]})
     await exchange.raw(b"data: %b\n\ndata: {broken}\n\n" % chunk)
@@ -282,7 +277,7 @@ async def test_pieces_before_an_error_are_kept(
 
 @pytest.mark.failure(5)
 async def test_what_had_arrived_before_the_connection_broke_is_kept(
-    server: ModelServer, provider: OpenAIProvider
+    server: ModelServer, provider: HttpProvider
 ) -> None:
     answer = provider.stream(REQUEST)
     asking = asyncio.create_task(anext(answer))
@@ -302,7 +297,7 @@ async def test_what_had_arrived_before_the_connection_broke_is_kept(
 @pytest.mark.guarantee("O2")
 @pytest.mark.parametrize("moment", ["before the headers", "after the headers", "between pieces"])
 async def test_cancelling_closes_the_connection_while_the_provider_is_silent(
-    server: ModelServer, provider: OpenAIProvider, moment: str
+    server: ModelServer, provider: HttpProvider, moment: str
 ) -> None:
     hearing, exchange = await begin(provider, server)
     if moment == "after the headers":
@@ -318,7 +313,7 @@ async def test_cancelling_closes_the_connection_while_the_provider_is_silent(
 
 @pytest.mark.failure(13, 33)
 async def test_closing_the_generator_closes_the_connection(
-    server: ModelServer, provider: OpenAIProvider
+    server: ModelServer, provider: HttpProvider
 ) -> None:
     answer = provider.stream(REQUEST)
     asking = asyncio.create_task(anext(answer))
@@ -330,7 +325,7 @@ async def test_closing_the_generator_closes_the_connection(
 
 
 async def test_any_number_of_answers_stream_at_once(
-    server: ModelServer, provider: OpenAIProvider
+    server: ModelServer, provider: HttpProvider
 ) -> None:
     both = [await begin(provider, server) for _ in range(150)]
     for number, (_, exchange) in enumerate(both):
@@ -357,7 +352,7 @@ BYTES = b"\r\n\r\n".join(CHUNKS) + b"\r\n\r\n"
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sets(st.integers(min_value=1, max_value=len(BYTES) - 1)))
 async def test_pieces_are_the_same_wherever_the_bytes_are_cut(cuts: set[int]) -> None:
-    lines, answer = EventLines(), OpenAIAnswer(Border("house", secret=""))
+    lines, answer = EventLines(), ChatAnswer(Border("house", secret=""), SEALER)
     edges = [0, *sorted(cuts), len(BYTES)]
     pieces = []
     for start, end in pairwise(edges):

@@ -10,6 +10,7 @@ from aiohttp import web
 from tenuto.agent.providers.catalogue import probe as probe_module
 from tenuto.agent.providers.catalogue.probe import probe
 from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig
+from tenuto.core.provider import ProviderKind
 from tests.support.model_server import ModelServer, answer
 
 pytestmark = pytest.mark.anyio
@@ -128,7 +129,7 @@ async def test_one_who_speaks_another_protocol() -> None:
 
 
 async def test_the_other_wire_is_named_as_such(odd: str) -> None:
-    said = await error_of(lab(f"{odd}/page", kind="anthropic"))
+    said = await error_of(lab(f"{odd}/page", kind=ProviderKind.ANTHROPIC))
     assert said == f"{odd}/page is not an Anthropic-compatible server."
 
 

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from tenuto.agent.providers.catalogue.setting import ModelSetting
-from tenuto.agent.providers.wires.openai import OpenAIProvider
+from tenuto.agent.providers.provider import HttpProvider
 from tenuto.core.value import CallId
 from tenuto.ports.model import (
     AssistantTurn,
@@ -13,12 +13,14 @@ from tenuto.ports.model import (
     ModelRequest,
     Price,
     TextBlock,
+    Thought,
     ToolCall,
     ToolSpec,
     ToolTurn,
     UserTurn,
 )
 from tests.providers.asking import begin, user
+from tests.providers.made import chat
 from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.anyio
@@ -28,16 +30,16 @@ IMAGE = FileBlock(name="cat.png", media_type="image/png", content=PNG)
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
 
-async def test_a_whole_conversation_is_sent(server: ModelServer, provider: OpenAIProvider) -> None:
+async def test_a_whole_conversation_is_sent(server: ModelServer, provider: HttpProvider) -> None:
     call = ToolCall(id=CallId("c1"), name="read_file", arguments='{"path":"a"}')
     request = ModelRequest(
         model="vendor/test-model",
         system="Be brief.",
         turns=(
             user("Read a"),
-            AssistantTurn(text="", reasoning="I should read it.", calls=(call,)),
+            AssistantTurn(blocks=(Thought(text="I should read it."), call)),
             ToolTurn(call_id=CallId("c1"), name="read_file", output="content"),
-            AssistantTurn(text="It says content."),
+            AssistantTurn(blocks=(TextBlock(text="It says content."),)),
             user("Thanks"),
         ),
         tools=(ToolSpec(name="read_file", description="Reads.", parameters=SCHEMA),),
@@ -79,7 +81,7 @@ async def test_a_whole_conversation_is_sent(server: ModelServer, provider: OpenA
 
 async def test_an_image_goes_to_a_model_that_sees(server: ModelServer) -> None:
     seeing = ModelSetting(name="test-model", capabilities=("vision",))
-    provider = OpenAIProvider("house", server.url, models=[seeing])
+    provider = chat("house", server.url, models=[seeing])
     turn = UserTurn(blocks=(TextBlock(text="What is it?"), IMAGE))
     request = ModelRequest(model="test-model", system="", turns=(turn,))
     hearing, exchange = await begin(provider, server, request)
@@ -112,7 +114,7 @@ async def test_an_image_goes_to_a_model_that_sees(server: ModelServer) -> None:
     ],
 )
 async def test_a_file_goes_as_text_or_as_a_note_to_a_model_that_does_not_see(
-    server: ModelServer, provider: OpenAIProvider, file: FileBlock, text: str
+    server: ModelServer, provider: HttpProvider, file: FileBlock, text: str
 ) -> None:
     turn = UserTurn(blocks=(TextBlock(text="Look"), file))
     request = ModelRequest(model="test-model", system="", turns=(turn,))
@@ -135,7 +137,7 @@ async def test_models_are_described_by_what_their_server_says(server: ModelServe
     ]
     price = Price(input=1.0, output=2.0)
     better = ModelSetting(name="a", context_window=5000, capabilities=("reasoning",), price=price)
-    provider = OpenAIProvider("house", server.url, models=[better, ModelSetting(name="hidden")])
+    provider = chat("house", server.url, models=[better, ModelSetting(name="hidden")])
     models = await provider.models()
     await provider.close()
     assert [(m.id, m.context_window, m.capabilities) for m in models] == [

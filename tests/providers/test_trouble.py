@@ -10,11 +10,12 @@ import pytest
 from tenuto.agent.providers.catalogue.setting import ProviderLimits
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.line import NetworkTrouble
-from tenuto.agent.providers.wires.openai import OpenAIProvider
+from tenuto.agent.providers.provider import HttpProvider
 from tenuto.core.run import Reason
 from tenuto.ports.model import ProviderError, TextPiece
 from tests.providers.asking import REQUEST, Hearing, begin, texts
 from tests.providers.conftest import KEY
+from tests.providers.made import chat
 from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.anyio
@@ -28,7 +29,7 @@ async def trouble(hearing: Hearing) -> ProviderError:
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 529])
 async def test_a_passing_trouble_may_be_tried_again(
-    server: ModelServer, provider: OpenAIProvider, status: int
+    server: ModelServer, provider: HttpProvider, status: int
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.fail(status, "too much at once")
@@ -48,7 +49,7 @@ async def test_a_passing_trouble_may_be_tried_again(
     ],
 )
 async def test_the_provider_says_how_long_to_wait(
-    server: ModelServer, provider: OpenAIProvider, headers: dict[str, str], seconds: float
+    server: ModelServer, provider: HttpProvider, headers: dict[str, str], seconds: float
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.fail(429, "slow down", headers=headers)
@@ -57,7 +58,7 @@ async def test_the_provider_says_how_long_to_wait(
 
 @pytest.mark.parametrize("status", [400, 413, 422])
 async def test_a_request_that_is_refused_is_not_tried_again(
-    server: ModelServer, provider: OpenAIProvider, status: int
+    server: ModelServer, provider: HttpProvider, status: int
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.fail(status, "no such parameter")
@@ -67,7 +68,7 @@ async def test_a_request_that_is_refused_is_not_tried_again(
 
 
 async def test_no_money_left_is_not_tried_again(
-    server: ModelServer, provider: OpenAIProvider
+    server: ModelServer, provider: HttpProvider
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.fail(429, "You exceeded your quota", code="insufficient_quota")
@@ -83,7 +84,7 @@ async def test_no_money_left_is_not_tried_again(
     ],
 )
 async def test_an_unknown_model_is_told_as_such(
-    server: ModelServer, provider: OpenAIProvider, status: int, message: str, code: str
+    server: ModelServer, provider: HttpProvider, status: int, message: str, code: str
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.fail(status, message, code=code)
@@ -93,7 +94,7 @@ async def test_an_unknown_model_is_told_as_such(
 
 
 async def test_a_wrong_address_is_not_taken_for_an_unknown_model(server: ModelServer) -> None:
-    provider = OpenAIProvider("house", server.url + "/wrong", KEY)
+    provider = chat("house", server.url + "/wrong", KEY)
     error = await trouble(Hearing(provider.stream(REQUEST)))
     await provider.close()
     assert error.reason is Reason.PROVIDER_ERROR
@@ -103,7 +104,7 @@ async def test_a_wrong_address_is_not_taken_for_an_unknown_model(server: ModelSe
 @pytest.mark.failure(49)
 @pytest.mark.parametrize("status", [400, 401, 403, 500])
 async def test_the_key_is_never_shown(
-    server: ModelServer, provider: OpenAIProvider, status: int
+    server: ModelServer, provider: HttpProvider, status: int
 ) -> None:
     hearing, exchange = await begin(provider, server)
     assert exchange.headers["Authorization"] == f"Bearer {KEY}"
@@ -118,7 +119,7 @@ async def test_the_key_is_never_shown(
 
 @pytest.mark.failure(49)
 async def test_the_key_is_never_shown_by_an_error_in_the_stream(
-    server: ModelServer, provider: OpenAIProvider
+    server: ModelServer, provider: HttpProvider
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.chunk({"error": {"message": f"key {KEY} is over its limit"}})
@@ -135,7 +136,7 @@ async def test_the_key_is_never_shown_by_an_error_in_the_stream(
     ],
 )
 async def test_an_error_inside_the_stream_ends_it_after_what_came(
-    server: ModelServer, provider: OpenAIProvider, error: Any, seconds: float | None
+    server: ModelServer, provider: HttpProvider, error: Any, seconds: float | None
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.text("Half")
@@ -148,7 +149,7 @@ async def test_an_error_inside_the_stream_ends_it_after_what_came(
 @pytest.mark.failure(5)
 @pytest.mark.parametrize("how", ["dropped", "closed", "ended"])
 async def test_an_answer_that_breaks_off_is_an_error(
-    server: ModelServer, provider: OpenAIProvider, how: str
+    server: ModelServer, provider: HttpProvider, how: str
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.text("Half")
@@ -170,7 +171,7 @@ async def test_an_answer_that_breaks_off_is_an_error(
 @pytest.mark.failure(28)
 @pytest.mark.parametrize("moment", ["before the headers", "after the headers", "after a piece"])
 async def test_a_provider_that_falls_silent_has_stalled(server: ModelServer, moment: str) -> None:
-    provider = OpenAIProvider("house", server.url, limits=ProviderLimits(stall_seconds=0.3))
+    provider = chat("house", server.url, limits=ProviderLimits(stall_seconds=0.3))
     hearing, exchange = await begin(provider, server)
     if moment == "after the headers":
         await exchange.begin()
@@ -184,7 +185,7 @@ async def test_a_provider_that_falls_silent_has_stalled(server: ModelServer, mom
 
 @pytest.mark.failure(58)
 async def test_any_byte_starts_the_stall_limit_anew(server: ModelServer) -> None:
-    provider = OpenAIProvider("house", server.url, limits=ProviderLimits(stall_seconds=2.0))
+    provider = chat("house", server.url, limits=ProviderLimits(stall_seconds=2.0))
     hearing, exchange = await begin(provider, server)
     for _ in range(25):
         await asyncio.sleep(0.1)
@@ -203,7 +204,7 @@ def dead_port() -> Iterator[int]:
 
 
 async def test_a_server_that_is_not_there_may_be_tried_again(dead_port: int) -> None:
-    provider = OpenAIProvider("house", f"http://127.0.0.1:{dead_port}/v1")
+    provider = chat("house", f"http://127.0.0.1:{dead_port}/v1")
     error = await trouble(Hearing(provider.stream(REQUEST)))
     await provider.close()
     assert (error.reason, error.retry_after) == (Reason.PROVIDER_ERROR, 0.5)
@@ -221,7 +222,7 @@ async def test_connecting_has_a_limit() -> None:
             one.setblocking(False)
             one.connect_ex(("127.0.0.1", port))
         limits = ProviderLimits(connect_seconds=0.2, stall_seconds=5)
-        provider = OpenAIProvider("house", f"http://127.0.0.1:{port}/v1", limits=limits)
+        provider = chat("house", f"http://127.0.0.1:{port}/v1", limits=limits)
         error = await trouble(Hearing(provider.stream(REQUEST)))
         await provider.close()
         for one in queued:
@@ -230,7 +231,7 @@ async def test_connecting_has_a_limit() -> None:
     assert "reached within the limit" in str(error)
 
 
-async def test_a_web_page_is_no_answer(server: ModelServer, provider: OpenAIProvider) -> None:
+async def test_a_web_page_is_no_answer(server: ModelServer, provider: HttpProvider) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.answer(b"<html></html>", headers={"Content-Type": "text/html"})
     assert "base URL" in str(await trouble(hearing))

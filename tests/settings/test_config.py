@@ -212,11 +212,28 @@ def test_keys_in_the_environment_make_providers(tmp_path: Path) -> None:
     first, second = settings(tmp_path, environ=environ).providers
     assert (first.name, first.kind, first.base_url) == (
         "openai",
-        ProviderKind.OPENAI,
+        ProviderKind.OPENAI_RESPONSES,
         "https://api.openai.com/v1",
     )
     assert first.api_key == Secret("sk-1")
     assert (second.name, second.base_url) == ("anthropic", "http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("url", "kind"),
+    [
+        ("https://eu.api.openai.com/v1", ProviderKind.OPENAI_RESPONSES),
+        ("https://openrouter.ai/api/v1", ProviderKind.OPENAI),
+        ("http://127.0.0.1:1234/v1", ProviderKind.OPENAI),
+        ("https://notopenai.com/v1", ProviderKind.OPENAI),
+    ],
+)
+def test_only_openai_itself_is_asked_on_its_newer_wire(
+    tmp_path: Path, url: str, kind: ProviderKind
+) -> None:
+    environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": url}
+    (provider,) = settings(tmp_path, environ=environ).providers
+    assert (provider.name, provider.kind) == ("openai", kind)
 
 
 PROVIDER = """
@@ -288,7 +305,7 @@ price = { input = 1 }
         "providers[1].base_ulr (tenuto.toml): no such setting; did you mean providers[1].base_url?",
         "providers[1].name (tenuto.toml): is missing",
         "providers[1].api_key = '(hidden)' (tenuto.toml): must be a text without spaces",
-        "providers[2].kind = 'open' (tenuto.toml): must be one of openai, anthropic",
+        "providers[2].kind = 'open' (tenuto.toml): must be one of openai-responses, openai, anthropic",
         f"{model}.context_window = -1 (tenuto.toml): must be a whole number, 1 or more",
         f"{model}.capabilities = ['fly'] (tenuto.toml): must be {capabilities}",
         f"{model}.price.output (tenuto.toml): is missing",

@@ -224,6 +224,7 @@ class ModelServer:
         app.router.add_get("/stats", self._stats)
         app.router.add_post("/v1/chat/completions", self._exchange)
         app.router.add_post("/v1/messages", self._exchange)
+        app.router.add_post("/v1/responses", self._exchange)
         # Cancelling the handler is how a closed connection is noticed while nothing is sent.
         self._runner = web.AppRunner(
             app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1

@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+from msgspec import UNSET
+
 from tenuto.agent.allowance import Allowance
-from tenuto.core.message import Part, ReasoningPart, TextPart, ToolPart
+from tenuto.core.message import Part, ReasoningPart, Seal, TextPart, ToolPart
 from tenuto.core.meter import Meter
 from tenuto.core.value import CallId, PartId
 from tenuto.engine.recorder import Recorder
@@ -14,6 +16,7 @@ from tenuto.ports.model import (
     Finished,
     Piece,
     ReasoningPiece,
+    SealPiece,
     TextPiece,
     UsagePiece,
 )
@@ -50,9 +53,10 @@ class AnswerBuilder:
             return
         # What came in one read is recorded in one go: under load a read holds many tokens.
         for kind, group in groupby(pieces, key=type):
-            if kind is TextPiece or kind is ReasoningPiece:
-                texts = [piece.text for piece in group]  # type: ignore[union-attr]
-                self._grow(TextPart if kind is TextPiece else ReasoningPart, texts)
+            if kind is TextPiece:
+                self._grow(TextPart, [piece.text for piece in group])  # type: ignore[union-attr]
+            elif kind is ReasoningPiece:
+                self._think([piece for piece in group if isinstance(piece, ReasoningPiece)])
             else:
                 for piece in group:
                     self._take_one(piece)
@@ -63,6 +67,8 @@ class AnswerBuilder:
                 self._call(piece)
             case CallPiece():
                 self._grow_call(piece)
+            case SealPiece():
+                self._seal(piece.seal)
             case UsagePiece():
                 self._meter.report(piece.usage, cached=piece.cached_tokens)
                 self._allowance.usage_reported()
@@ -96,6 +102,17 @@ class AnswerBuilder:
         self._recorder.grow(self._calls[piece.index].id, piece.text)
         self._allowance.store(len(piece.text))
 
+    def _think(self, pieces: list[ReasoningPiece]) -> None:
+        if (seal := pieces[0].seal) is not None and pieces[0].text:
+            self._current = self._start(ReasoningPart(id=self._next_id(), seal=seal))
+        self._grow(ReasoningPart, [piece.text for piece in pieces])
+
+    def _seal(self, seal: Seal) -> None:
+        # A part of its own: an update would repeat all that was thought.
+        self._start(ReasoningPart(id=self._next_id(), seal=seal))
+        self._allowance.store(len(seal.data))
+        self._current = None
+
     def _call(self, piece: CallStarted) -> None:
         self._allowance.begin_call(len(self._calls) + 1)
         part_id = self._next_id()
@@ -104,7 +121,7 @@ class AnswerBuilder:
         call_id = CallId(f"call_{part_id}") if taken else piece.id
         self._call_ids.add(call_id)
         self._lengths[piece.index] = 0
-        part = ToolPart(id=part_id, call_id=call_id, name=piece.name)
+        part = ToolPart(id=part_id, call_id=call_id, name=piece.name, seal=piece.seal or UNSET)
         self._calls[piece.index] = part
         self._current = self._start(part)
 

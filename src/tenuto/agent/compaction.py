@@ -7,6 +7,7 @@ from tenuto.agent.allowance import Allowance
 from tenuto.agent.answer import Listener
 from tenuto.agent.asking import ask
 from tenuto.agent.context import build_turns
+from tenuto.agent.flat import without_calls
 from tenuto.core.message import Message
 from tenuto.core.meter import CHARACTERS_PER_TOKEN, Meter
 from tenuto.core.run import Reason
@@ -44,7 +45,7 @@ async def summarise(
     request = ModelRequest(
         model=model.id.removeprefix(f"{model.provider}/"),
         system=prompts.with_summary(prompts.CHAT, summary),
-        turns=build_turns(messages, {}, ask=prompts.SUMMARY),
+        turns=without_calls(build_turns(messages, {}, ask=prompts.SUMMARY)),
     )
     listener = Listener(meter, allowance)
     await ask(provider, request, meter=meter, taker=listener, points=points)

@@ -4,15 +4,29 @@ Every tool call has exactly one result, user and assistant take turns, nothing i
 was cut off is said to be.
 """
 
+import hashlib
 import re
+import string
 from collections.abc import Mapping, Sequence
 
-from tenuto.core.message import FilePart, Message, ReasoningPart, TextPart, ToolPart, ToolState
+from msgspec import UNSET
+
+from tenuto.core.message import (
+    FilePart,
+    Message,
+    Part,
+    ReasoningPart,
+    Seal,
+    TextPart,
+    ToolPart,
+    ToolState,
+)
 from tenuto.core.value import CallId, FileId
 from tenuto.ports.model import (
     AssistantTurn,
     FileBlock,
     TextBlock,
+    Thought,
     ToolCall,
     ToolTurn,
     Turn,
@@ -36,7 +50,10 @@ UNANSWERED = {
 SHORTENED = "[… this result was shortened to save space; call the tool again if you need it]"
 KEPT_OF_SHORTENED = 200
 NAME_CHARACTERS = 64
-"""Of a tool's name, on both wires."""
+"""Of a tool's name, on every wire."""
+ID_CHARACTERS = 9
+"""Of a call's id: one wire takes no more and no less."""
+ALPHABET = string.ascii_letters + string.digits
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -111,59 +128,95 @@ def _user_turn(message: Message, files: Mapping[FileId, bytes]) -> UserTurn:
 
 
 def _assistant_turns(message: Message) -> list[Turn]:
-    """One turn per step: what it said, the calls it made, and one result for each."""
-    cut = CUT_OFF.get(message.finish_reason or "")
+    """One turn per step: what it thought and said, the calls it made, and one result for each."""
     turns: list[Turn] = []
-    text: list[str] = []
-    reasoning: list[str] = []
-    calls: list[ToolPart] = []
-    # Some servers count their calls from one in each answer: the same id means a new step.
-    taken: set[CallId] = set()
-
-    def step() -> None:
-        if text or calls:
-            turns.append(_step(text, reasoning, calls))
-            turns.extend(_result(call) for call in calls)
-            text.clear()
-            reasoning.clear()
-            calls.clear()
-            taken.clear()
-
+    step = _Step()
     for part in message.parts:
-        if calls and (not isinstance(part, ToolPart) or part.call_id in taken):
-            step()
-        match part:
-            case TextPart():
-                text.append(part.text)
-            case ReasoningPart():
-                reasoning.append(part.text)
-            case ToolPart():
-                calls.append(part)
-                taken.add(part.call_id)
-            case _:
-                raise TypeError(f"an assistant message has no {type(part).__name__}")
-    if cut and reasoning and not calls and not "".join(text).strip():
-        # Nothing but thoughts: they were paid for, and the model should know them.
-        text.append("[What you had thought so far: " + "".join(reasoning) + "]")
-    step()
+        if step.is_over(part):
+            turns += step.turns()
+            step = _Step()
+        step.add(part)
+    cut = CUT_OFF.get(message.finish_reason or "")
     if cut:
-        turns.append(AssistantTurn(text=cut))
+        step.tell_thoughts()
+    turns += step.turns()
+    if cut:
+        turns.append(AssistantTurn(blocks=(TextBlock(text=cut),)))
     return turns
 
 
-def _step(text: list[str], reasoning: list[str], calls: list[ToolPart]) -> AssistantTurn:
-    return AssistantTurn(
-        text="\n\n".join(t for t in text if t.strip()),
-        reasoning="".join(reasoning),
-        calls=tuple(
-            ToolCall(
-                id=c.call_id,
-                name=_callable(c.name),
-                arguments=c.input_text if _is_whole(c) else "{}",
-            )
-            for c in calls
-        ),
+class _Step:
+    """One answer of the model within a message, and what its calls gave."""
+
+    def __init__(self) -> None:
+        self._blocks: list[TextBlock | Thought | ToolCall] = []
+        self._calls: list[ToolPart] = []
+        self._thinking: list[str] = []
+
+    def is_over(self, part: Part) -> bool:
+        """Some servers count their calls from one in each answer: the same id means a new step."""
+        if not self._calls:
+            return False
+        taken = {call.call_id for call in self._calls}
+        return not isinstance(part, ToolPart) or part.call_id in taken
+
+    def add(self, part: Part) -> None:
+        match part:
+            case ReasoningPart():
+                self._thinking.append(part.text)
+                if part.seal is not UNSET:
+                    self._think(part.seal)
+            case TextPart():
+                self._think(None)
+                if part.text.strip():
+                    self._blocks.append(TextBlock(text=part.text))
+            case ToolPart():
+                self._think(None)
+                self._calls.append(part)
+                self._blocks.append(_call(part))
+            case _:
+                raise TypeError(f"an assistant message has no {type(part).__name__}")
+
+    def tell_thoughts(self) -> None:
+        """Nothing but thoughts: they were paid for, and the model should know them."""
+        self._think(None)
+        if all(isinstance(block, Thought) for block in self._blocks):
+            thought = "".join(b.text for b in self._blocks if isinstance(b, Thought))
+            self._blocks = []
+            if thought.strip():
+                words = f"[What you had thought so far: {thought}]"
+                self._blocks = [TextBlock(text=words)]
+
+    def turns(self) -> list[Turn]:
+        self._think(None)
+        if not any(isinstance(block, TextBlock | ToolCall) for block in self._blocks):
+            return []
+        return [AssistantTurn(blocks=tuple(self._blocks)), *(_result(c) for c in self._calls)]
+
+    def _think(self, seal: Seal | None) -> None:
+        text, self._thinking = "".join(self._thinking), []
+        if text or seal is not None:
+            self._blocks.append(Thought(text=text, seal=seal))
+
+
+def _call(part: ToolPart) -> ToolCall:
+    return ToolCall(
+        id=_wire_id(part),
+        name=_callable(part.name),
+        arguments=part.input_text if _is_whole(part) else "{}",
+        seal=None if part.seal is UNSET else part.seal,
     )
+
+
+def _wire_id(part: ToolPart) -> CallId:
+    """What every wire takes as the id of a call: providers refuse each other's."""
+    digest = hashlib.sha256(part.id.encode()).digest()
+    number = int.from_bytes(digest[:8], "big")
+    letters = ""
+    for _ in range(ID_CHARACTERS):
+        number, letter = divmod(number, len(ALPHABET))
+        letters += ALPHABET[letter]
+    return CallId(letters)
 
 
 def _callable(name: str) -> str:
@@ -186,7 +239,7 @@ def _result(call: ToolPart) -> ToolTurn:
             if call.output:
                 output += f" Its output so far:\n{call.output}"
             failed = True
-    return ToolTurn(call_id=call.call_id, name=_callable(call.name), output=output, failed=failed)
+    return ToolTurn(call_id=_wire_id(call), name=_callable(call.name), output=output, failed=failed)
 
 
 def _merge(turns: list[Turn]) -> list[Turn]:
@@ -195,16 +248,12 @@ def _merge(turns: list[Turn]) -> list[Turn]:
     for turn in turns:
         last = merged[-1] if merged else None
         match turn, last:
-            case ((AssistantTurn(text="", calls=()) | UserTurn(blocks=())), _):
+            case ((AssistantTurn(blocks=()) | UserTurn(blocks=())), _):
                 continue
             case UserTurn(), UserTurn():
                 merged[-1] = UserTurn(blocks=last.blocks + turn.blocks)
             case AssistantTurn(), AssistantTurn(calls=()):
-                merged[-1] = AssistantTurn(
-                    text=f"{last.text}\n\n{turn.text}".strip(),
-                    reasoning=last.reasoning + turn.reasoning,
-                    calls=turn.calls,
-                )
+                merged[-1] = AssistantTurn(blocks=last.blocks + turn.blocks)
             case _:
                 merged.append(turn)
     return merged
@@ -215,6 +264,17 @@ def _size(turn: Turn) -> int:
         case UserTurn():
             return sum(len(b.text) if isinstance(b, TextBlock) else 1_000 for b in turn.blocks)
         case AssistantTurn():
-            return len(turn.text) + sum(len(call.arguments) for call in turn.calls)
+            return sum(_block_size(block) for block in turn.blocks)
         case ToolTurn():
             return len(turn.output)
+
+
+def _block_size(block: TextBlock | Thought | ToolCall) -> int:
+    match block:
+        case TextBlock():
+            return len(block.text)
+        case Thought():
+            # One without a seal is not sent.
+            return len(block.text) + len(block.seal.data) if block.seal else 0
+        case ToolCall():
+            return len(block.arguments) + (len(block.seal.data) if block.seal else 0)

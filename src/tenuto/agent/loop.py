@@ -11,6 +11,7 @@ from tenuto.agent.answer import AnswerBuilder
 from tenuto.agent.asking import ask
 from tenuto.agent.compaction import old_messages, summarise, window_characters
 from tenuto.agent.context import build_turns, files_of, shorten, size_of
+from tenuto.agent.flat import without_calls
 from tenuto.agent.unmarked import Unmarked
 from tenuto.core.error import NotFound
 from tenuto.core.message import ToolPart
@@ -120,10 +121,11 @@ class AgentLoop:
         )
         if files := await _read_files(work, background):
             turns = _told(background, files)
+        turns = shorten(turns, to=window_characters(model))
         return ModelRequest(
             model=model.id.removeprefix(f"{model.provider}/"),
             system=prompts.with_summary(system, background.summary),
-            turns=shorten(turns, to=window_characters(model)),
+            turns=turns if agent else without_calls(turns),
             tools=self._toolbox.specs() if agent else (),
         )
 

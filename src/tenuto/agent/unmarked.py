@@ -6,14 +6,14 @@ from contextlib import aclosing
 from msgspec.structs import replace
 
 from tenuto.core.value import CallId
-from tenuto.ports.model import CallStarted, Model, ModelRequest, Piece, Provider
+from tenuto.ports.model import CallStarted, Model, ModelRequest, Piece, Provider, SealPiece
 
 OURS = CallId("")
 """The answer's builder gives a call without an id one of ours."""
 
 
 class Unmarked:
-    """Providers number tool calls each in its own way, so the numbers are left out."""
+    """Providers number tool calls and seal their thoughts each in its own way: both are left out."""
 
     def __init__(self, provider: Provider) -> None:
         self.name = provider.name
@@ -26,8 +26,9 @@ class Unmarked:
         async with aclosing(self._provider.stream(request)) as answer:
             async for pieces in answer:
                 yield [
-                    replace(piece, id=OURS) if isinstance(piece, CallStarted) else piece
+                    replace(piece, id=OURS, seal=None) if isinstance(piece, CallStarted) else piece
                     for piece in pieces
+                    if not isinstance(piece, SealPiece)
                 ]
 
     async def close(self) -> None:

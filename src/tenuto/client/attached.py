@@ -16,7 +16,7 @@ from tenuto.client.stream import (
     ending_of,
     is_deleted,
 )
-from tenuto.client.wire import Request, Wire, encode
+from tenuto.client.wire import Request, ServerLink, encode
 from tenuto.core.event import RunAccepted
 from tenuto.core.value import RunId, SessionId
 
@@ -24,7 +24,7 @@ from tenuto.core.value import RunId, SessionId
 class AttachedRun(RunHandle):
     """A run whose events come over the connection that asked for it."""
 
-    def __init__(self, wire: Wire, run_id: RunId, first: Item, items: Items) -> None:
+    def __init__(self, wire: ServerLink, run_id: RunId, first: Item, items: Items) -> None:
         super().__init__(wire, run_id)
         self._first = first
         self._items = items
@@ -38,7 +38,7 @@ class AttachedRun(RunHandle):
 
 @asynccontextmanager
 async def attach(
-    wire: Wire, session_id: SessionId, prompt: PromptToSend, *, key: str
+    wire: ServerLink, session_id: SessionId, prompt: PromptToSend, *, key: str
 ) -> AsyncGenerator[AttachedRun, None]:
     """Prompt and listen; leaving the block closes the stream.
 
@@ -56,7 +56,7 @@ class _PromptFollower(Follower[Snapshot]):
     """Asks with the prompt until it is accepted, and then for the events of its run."""
 
     def __init__(
-        self, wire: Wire, session_id: SessionId, prompt: PromptToSend, *, key: str
+        self, wire: ServerLink, session_id: SessionId, prompt: PromptToSend, *, key: str
     ) -> None:
         super().__init__(
             wire,

@@ -11,7 +11,7 @@ from tenuto.client.patience import Patience
 from tenuto.client.run import RunHandle, pages_of_runs
 from tenuto.client.session import SessionHandle, start_session
 from tenuto.client.stream import After, Follower, Numbers, Seen, WorkspaceSnapshot
-from tenuto.client.wire import Request, Wire, creation, encode, new_key, set_only
+from tenuto.client.wire import Request, ServerLink, creation, encode, new_key, set_only
 from tenuto.core.approval import Approval, Decision
 from tenuto.core.file import FileInfo
 from tenuto.core.run import Run, RunStatus
@@ -37,7 +37,7 @@ class Client:
     """`async with Client(url, token) as tenuto:` connects to a server when first asked."""
 
     def __init__(self, url: str, token: str, *, patience: Patience | None = None) -> None:
-        self._wire = Wire(url, token, patience=patience or Patience())
+        self._wire = ServerLink(url, token, patience=patience or Patience())
 
     async def __aenter__(self) -> Self:
         await self._wire.open()

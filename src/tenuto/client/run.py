@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from tenuto.client.patience import ConnectionLost
 from tenuto.client.stream import After, Items, RunFollower, ending_of
-from tenuto.client.wire import Request, Wire, creation, encode, set_only
+from tenuto.client.wire import Request, ServerLink, creation, encode, set_only
 from tenuto.core.run import Input, Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.value import RunId, Value
 
@@ -25,7 +25,7 @@ class PromptToSend(Value):
 
 
 class RunHandle:
-    def __init__(self, wire: Wire, run_id: RunId) -> None:
+    def __init__(self, wire: ServerLink, run_id: RunId) -> None:
         self._wire = wire
         self._path = f"/api/runs/{run_id}"
         self.id = run_id
@@ -76,12 +76,12 @@ class RunHandle:
         return await start_run(self._wire, f"{self._path}/continue", {}, key=idempotency_key)
 
 
-async def start_run(wire: Wire, path: str, body: Any, *, key: str | None) -> RunHandle:
+async def start_run(wire: ServerLink, path: str, body: Any, *, key: str | None) -> RunHandle:
     answer = await wire.ask(creation(path, body, key))
     return RunHandle(wire, msgspec.json.decode(answer, type=Run).id)
 
 
-async def pages_of_runs(wire: Wire, path: str, params: dict[str, str]) -> AsyncIterator[Run]:
+async def pages_of_runs(wire: ServerLink, path: str, params: dict[str, str]) -> AsyncIterator[Run]:
     cursor: str | None = ""
     while cursor is not None:
         asked = {**params, "cursor": cursor} if cursor else params

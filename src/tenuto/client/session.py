@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tenuto.client.attached import AttachedRun, attach
 from tenuto.client.run import PromptToSend, RunHandle, pages_of_runs, start_run
 from tenuto.client.stream import After, Follower, Items, Numbers, Snapshot, is_deleted
-from tenuto.client.wire import Again, Request, Wire, creation, encode, new_key, set_only
+from tenuto.client.wire import Again, Request, ServerLink, creation, encode, new_key, set_only
 from tenuto.core.approval import Approval
 from tenuto.core.message import Message
 from tenuto.core.run import Input, Mode, OnDisconnect, Run, WhenBusy
@@ -49,7 +49,7 @@ class Compacted(Value):
 
 
 class SessionHandle:
-    def __init__(self, wire: Wire, session_id: SessionId) -> None:
+    def __init__(self, wire: ServerLink, session_id: SessionId) -> None:
         self._wire = wire
         self._path = f"/api/sessions/{session_id}"
         self.id = session_id
@@ -190,7 +190,9 @@ class SessionHandle:
         return msgspec.json.decode(answer, type=_Approvals).approvals
 
 
-async def start_session(wire: Wire, path: str, body: Any, *, key: str | None) -> SessionHandle:
+async def start_session(
+    wire: ServerLink, path: str, body: Any, *, key: str | None
+) -> SessionHandle:
     answer = await wire.ask(creation(path, body, key))
     return SessionHandle(wire, msgspec.json.decode(answer, type=Session).id)
 

@@ -10,7 +10,7 @@ import msgspec
 
 from tenuto.client.patience import Backoff, ConnectionLost
 from tenuto.client.sse import Frame, FrameParser
-from tenuto.client.wire import LOST, ApiError, Request, Wire
+from tenuto.client.wire import LOST, ApiError, Request, ServerLink
 from tenuto.core.approval import Approval
 from tenuto.core.event import Event, RunFinished, SessionDeleted
 from tenuto.core.message import Message
@@ -68,7 +68,7 @@ class Follower(Generic[S]):
 
     def __init__(
         self,
-        wire: Wire,
+        wire: ServerLink,
         path: str,
         *,
         after: After,
@@ -154,7 +154,7 @@ class Follower(Generic[S]):
 class RunFollower(Follower[Snapshot]):
     """Follows one run to its `run.finished`."""
 
-    def __init__(self, wire: Wire, run_id: RunId, *, after: After) -> None:
+    def __init__(self, wire: ServerLink, run_id: RunId, *, after: After) -> None:
         super().__init__(
             wire,
             f"/api/runs/{run_id}/events",

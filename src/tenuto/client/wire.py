@@ -64,7 +64,7 @@ class Request(Value):
     """How long the answer may take; None: as long as the patience says."""
 
 
-class Wire:
+class ServerLink:
     """A pool of connections to one server, with its token."""
 
     def __init__(self, url: str, token: str, *, patience: Patience) -> None:

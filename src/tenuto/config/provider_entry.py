@@ -11,10 +11,11 @@ from tenuto.config.kind import Field, fields_of, kind_of
 from tenuto.config.mistake import Mistakes
 from tenuto.config.provider import WITHOUT_SPACES, ModelSettings, ProviderSettings
 from tenuto.config.secret import Secret
-from tenuto.core.provider import PUBLIC_URLS, ProviderKind, ProviderSource
+from tenuto.core.provider import PUBLIC_URLS, ProviderKind, ProviderSource, is_openai
 from tenuto.core.value import Value
 from tenuto.ports.model import Price
 
+ENVIRONMENT = ("openai", "anthropic")
 NAME = r"^[a-z0-9][a-z0-9_.-]*$"
 S = TypeVar("S", bound=msgspec.Struct)
 HTTP_URL = r"^https?://[^/\s]\S*$"
@@ -78,15 +79,16 @@ def environment_providers(
 ) -> tuple[ProviderSettings, ...]:
     """`OPENAI_API_KEY` and `ANTHROPIC_API_KEY` each make a provider of that name."""
     made = []
-    for kind in ProviderKind:
-        name = kind.upper()
-        key, url = environ.get(f"{name}_API_KEY"), environ.get(f"{name}_BASE_URL")
+    for name in ENVIRONMENT:
+        prefix = name.upper()
+        key, url = environ.get(f"{prefix}_API_KEY"), environ.get(f"{prefix}_BASE_URL")
         if not key:
             continue
-        entry: dict[str, object] = {"name": str(kind), "kind": str(kind), "api_key": key.strip()}
+        kind = _kind_of(name, (url or "").strip())
+        entry: dict[str, object] = {"name": name, "kind": str(kind), "api_key": key.strip()}
         if url:
             entry["base_url"] = url.strip()
-        read = _read_table(entry, ProviderEntry, name, "environment", mistakes)
+        read = _read_table(entry, ProviderEntry, prefix, "environment", mistakes)
         if read is not None:
             made.append(
                 replace(
@@ -95,6 +97,14 @@ def environment_providers(
                 )
             )
     return tuple(made)
+
+
+def _kind_of(name: str, url: str) -> ProviderKind:
+    """Someone else's address under OpenAI's variable means chat completions, as everywhere."""
+    if name != "openai":
+        return ProviderKind(name)
+    ours = not url or is_openai(url)
+    return ProviderKind.OPENAI_RESPONSES if ours else ProviderKind.OPENAI
 
 
 def with_environment(

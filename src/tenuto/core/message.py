@@ -3,6 +3,7 @@
 from enum import StrEnum
 from typing import Any, Literal
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from tenuto.core.run import Input, InputFile, InputText, Run
@@ -32,6 +33,19 @@ class ToolState(StrEnum):
 UNFINISHED = frozenset({ToolState.INPUT_STREAMING, ToolState.WAITING_APPROVAL, ToolState.RUNNING})
 
 
+class Seal(Value):
+    """What a provider made for itself along with a part: kept as it came, and given back unread.
+
+    Signatures, encrypted thoughts and their like mean something only to the wire and the model
+    that made them.
+    """
+
+    wire: str
+    model: str
+    data: str
+    """JSON, in the wire's own words."""
+
+
 class TextPart(Value, tag_field="type", tag="text"):
     id: PartId
     text: str = ""
@@ -40,6 +54,8 @@ class TextPart(Value, tag_field="type", tag="text"):
 class ReasoningPart(Value, tag_field="type", tag="reasoning"):
     id: PartId
     text: str = ""
+    seal: Seal | UnsetType = UNSET
+    """Of this and of the thoughts right before it that have none."""
 
 
 class FilePart(Value, tag_field="type", tag="file"):
@@ -60,6 +76,7 @@ class ToolPart(Value, tag_field="type", tag="tool"):
     state: ToolState = ToolState.INPUT_STREAMING
     output: str | None = None
     error: str | None = None
+    seal: Seal | UnsetType = UNSET
 
     @property
     def unfinished(self) -> bool:

@@ -19,7 +19,10 @@ RESERVED = frozenset({"embedded"})
 class ProviderKind(StrEnum):
     """The wire that a provider speaks."""
 
+    OPENAI_RESPONSES = "openai-responses"
+    """OpenAI's own, and of the few who follow it: newer models take tools only there."""
     OPENAI = "openai"
+    """Chat completions, which nearly all speak."""
     ANTHROPIC = "anthropic"
 
 
@@ -33,6 +36,7 @@ class ProviderSource(StrEnum):
 
 
 PUBLIC_URLS = {
+    ProviderKind.OPENAI_RESPONSES: "https://api.openai.com/v1",
     ProviderKind.OPENAI: "https://api.openai.com/v1",
     ProviderKind.ANTHROPIC: "https://api.anthropic.com",
 }
@@ -84,6 +88,12 @@ def shown(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return SplitResult(parts.scheme, host, parts.path, "", "").geturl()
+
+
+def is_openai(url: str) -> bool:
+    """Whether this is OpenAI itself, and not one of the many who speak as it once did."""
+    host = urlsplit(url).hostname or ""
+    return host == "openai.com" or host.endswith(".openai.com")
 
 
 def same_server(one: str, other: str) -> bool:

@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 MOST_PROVIDERS = 100
 TRIED = "provider"
 """What one that is only tried is called."""
+KINDS = ", ".join(ProviderKind)
 GIVEN = (ProviderSource.ENVIRONMENT, ProviderSource.FILE)
 
 
@@ -123,7 +124,7 @@ def _completed(draft: ProviderDraft, known: ProviderAccess | None) -> KeptProvid
     """The draft with what it leaves out taken from the provider that is known."""
     kind = draft.kind or (known.kind if known else None)
     if kind is None:
-        raise InvalidInput("kind: say which wire it speaks, openai or anthropic")
+        raise InvalidInput(f"kind: say which wire it speaks, one of {', '.join(ProviderKind)}")
     base_url = (draft.base_url or "").strip().rstrip("/")
     if not base_url:
         base_url = known.base_url if known and known.kind is kind else PUBLIC_URLS[kind]

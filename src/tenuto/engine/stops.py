@@ -54,9 +54,12 @@ class Stops:
         self, session_id: SessionId, reason: Reason = Reason.USER, *, by: Principal
     ) -> CancelReceipt:
         """Cover everything accepted so far; answer when it has ended."""
-        # Where nothing can be read, the safe side is to stop.
-        with contextlib.suppress(StorageTrouble):
-            await self._store.seen_by(by).session(session_id)
+        sees = self._store.seen_by(by)
+        # Whoever sees everything need not look: a stop waits for no read. And where nothing can
+        # be read, the safe side is to stop.
+        if sees is not self._store:
+            with contextlib.suppress(StorageTrouble):
+                await sees.session(session_id)
         # Before the mark is stored, but not before it is on its way: no ending comes before it.
         self._coordinator.stop_now(session_id, reason)
         try:

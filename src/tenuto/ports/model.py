@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Sequence
 from typing import Any, Literal, Protocol
 
+from tenuto.core.message import Seal
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId, Value
 
@@ -19,11 +20,19 @@ class FileBlock(Value, tag_field="type", tag="file"):
     content: bytes
 
 
-class ToolCall(Value):
+class Thought(Value, tag_field="type", tag="thought"):
+    text: str
+    seal: Seal | None = None
+    """None: it was not sealed, or the seal is another's; then no wire gives it back."""
+
+
+class ToolCall(Value, tag_field="type", tag="call"):
     id: CallId
+    """One of ours, that every wire takes."""
     name: str
     arguments: str
-    """Valid JSON, always: the context builder sees to it."""
+    """A JSON object, always: the context builder sees to it."""
+    seal: Seal | None = None
 
 
 class UserTurn(Value, tag_field="type", tag="user"):
@@ -31,9 +40,21 @@ class UserTurn(Value, tag_field="type", tag="user"):
 
 
 class AssistantTurn(Value, tag_field="type", tag="assistant"):
-    text: str
-    reasoning: str = ""
-    calls: tuple[ToolCall, ...] = ()
+    """One answer of a model. Calls come last."""
+
+    blocks: tuple[TextBlock | Thought | ToolCall, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(b.text for b in self.blocks if isinstance(b, TextBlock))
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        return tuple(b for b in self.blocks if isinstance(b, ToolCall))
+
+    @property
+    def thoughts(self) -> tuple[Thought, ...]:
+        return tuple(b for b in self.blocks if isinstance(b, Thought))
 
 
 class ToolTurn(Value, tag_field="type", tag="tool"):
@@ -71,6 +92,14 @@ class TextPiece(Value):
 
 class ReasoningPiece(Value):
     text: str
+    seal: Seal | None = None
+    """Of the stretch of thought that begins with it, where that is known at once."""
+
+
+class SealPiece(Value):
+    """Seals what was thought since the last one, if anything was."""
+
+    seal: Seal
 
 
 class CallStarted(Value):
@@ -79,6 +108,7 @@ class CallStarted(Value):
     index: int
     id: CallId
     name: str
+    seal: Seal | None = None
 
 
 class CallPiece(Value):
@@ -100,7 +130,7 @@ class Finished(Value):
     reason: Literal["end_turn", "max_tokens", "content_filter", "tool_calls"]
 
 
-Piece = TextPiece | ReasoningPiece | CallStarted | CallPiece | UsagePiece | Finished
+Piece = TextPiece | ReasoningPiece | SealPiece | CallStarted | CallPiece | UsagePiece | Finished
 
 
 class Price(Value):

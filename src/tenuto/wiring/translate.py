@@ -92,7 +92,7 @@ def catalogue(settings: Settings) -> CatalogueConfig:
 def _provider(provider: ProviderSettings, limits: ProviderLimits) -> ProviderConfig:
     return ProviderConfig(
         name=provider.name,
-        kind=provider.kind.value,
+        kind=provider.kind,
         base_url=provider.base_url,
         api_key=provider.api_key.reveal() if provider.api_key else "",
         models=tuple(

@@ -29,7 +29,7 @@ MUTANTS = (
         "tool calls keep their provider's numbers",
         "The form of a call's id tells which provider is asked.",
         "api/blind",
-        Edit("agent/unmarked.py", "replace(piece, id=OURS) if", "piece if"),
+        Edit("agent/unmarked.py", "replace(piece, id=OURS, seal=None) if", "piece if"),
     ),
     mutant(
         "a guess is told apart from a miss",

@@ -156,8 +156,8 @@ MUTANTS = (
         "agent",
         Edit(
             "agent/context.py",
-            "turns.extend(_result(call) for call in calls)",
-            "pass",
+            ", *(_result(c) for c in self._calls)]",
+            "]",
         ),
     ),
     mutant(

@@ -35,9 +35,9 @@ MUTANTS = (
         "stops",
         Edit(
             "engine/stops.py",
-            "        # Where nothing can be read",
+            "        # Whoever sees everything need not look",
             "        self._coordinator.stop_now(session_id, reason)\n"
-            "        # Where nothing can be read",
+            "        # Whoever sees everything need not look",
         ),
     ),
     mutant(

@@ -313,7 +313,7 @@ export interface ProviderChange {
 }
 
 /** The wire that a provider speaks. */
-export type ProviderKind = "anthropic" | "openai";
+export type ProviderKind = "anthropic" | "openai" | "openai-responses";
 
 export interface ProviderList {
   providers: ProviderNow[];
@@ -375,6 +375,7 @@ export interface ReasoningPart {
   type: "reasoning";
   id: string;
   text: string;
+  seal?: Seal;
 }
 
 export interface Retry {
@@ -465,6 +466,13 @@ export interface RunUpdated {
 export interface Scoreboard {
   votes: number;
   models: Standing[];
+}
+
+/** What a provider made for itself along with a part: kept as it came, and given back unread. */
+export interface Seal {
+  wire: string;
+  model: string;
+  data: string;
 }
 
 /** What everyone may see of a session. A fold of its log. */
@@ -652,6 +660,7 @@ export interface ToolPart {
   state: ToolState;
   output: string | null;
   error: string | null;
+  seal?: Seal;
 }
 
 export interface ToolRule {

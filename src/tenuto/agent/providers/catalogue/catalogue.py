@@ -15,8 +15,7 @@ from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfi
 from tenuto.agent.providers.connection.line import Unreachable
 from tenuto.agent.providers.embedded.model_file import Progress
 from tenuto.agent.providers.embedded.provider import EmbeddedProvider
-from tenuto.agent.providers.wires.anthropic import AnthropicProvider
-from tenuto.agent.providers.wires.openai import OpenAIProvider
+from tenuto.agent.providers.provider import HttpProvider
 from tenuto.core.error import ModelNotFound
 from tenuto.core.provider import KeptProvider, ProviderKind, ProviderSource, shown
 from tenuto.core.value import Value
@@ -36,7 +35,7 @@ PROBE = ProviderLimits(list_connect_seconds=0.3, list_seconds=2.0)
 LOCAL = tuple(
     ProviderConfig(
         name=name,
-        kind="openai",
+        kind=ProviderKind.OPENAI,
         base_url=f"http://127.0.0.1:{port}/v1",
         limits=PROBE,
     )
@@ -64,11 +63,8 @@ class _Entry:
     """A provider and how it is set."""
 
     def __init__(self, config: ProviderConfig) -> None:
-        kind = OpenAIProvider if config.kind == "openai" else AnthropicProvider
         self.config = config
-        self.provider = kind(
-            config.name, config.base_url, config.api_key, limits=config.limits, models=config.models
-        )
+        self.provider = HttpProvider(config)
 
 
 class _Listing(Value):
@@ -160,7 +156,7 @@ class Catalogue:
         if config.source is LOCAL_SOURCE and name not in self._listings:
             return None
         return ProviderAccess(
-            kind=ProviderKind(config.kind),
+            kind=config.kind,
             base_url=shown(config.base_url),
             key=config.api_key,
             source=config.source,
@@ -197,7 +193,7 @@ class Catalogue:
     def _config_of(self, provider: KeptProvider) -> ProviderConfig:
         return ProviderConfig(
             name=provider.name,
-            kind=provider.kind.value,
+            kind=provider.kind,
             base_url=provider.base_url,
             api_key=provider.key,
             models=tuple(ModelSetting(name=name) for name in provider.models),
@@ -208,7 +204,7 @@ class Catalogue:
     def _standing(self, config: ProviderConfig, listing: _Listing | None) -> ProviderStanding:
         return ProviderStanding(
             name=config.name,
-            kind=ProviderKind(config.kind),
+            kind=config.kind,
             base_url=shown(config.base_url),
             has_key=bool(config.api_key),
             source=config.source,

@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tenuto.agent.providers.catalogue.description import Describer
 from tenuto.agent.providers.catalogue.setting import ProviderConfig
 from tenuto.agent.providers.connection.dial import Route
 from tenuto.agent.providers.connection.exchange import WHOLE_BODY_BYTES
@@ -19,14 +18,13 @@ from tenuto.agent.providers.connection.line import (
     Unreachable,
     Untrusted,
 )
-from tenuto.agent.providers.wires.anthropic import VERSION, AnthropicProvider
-from tenuto.agent.providers.wires.openai import OpenAIProvider
+from tenuto.agent.providers.kinds import KINDS
+from tenuto.agent.providers.provider import HttpProvider
 from tenuto.ports.model import ModelRequest, ProviderError, TextBlock, UserTurn
 from tenuto.ports.provider import Tested
 
 TEST_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
-BRANDS = {"openai": "an OpenAI-compatible server", "anthropic": "an Anthropic-compatible server"}
 
 
 async def probe(config: ProviderConfig) -> Tested:
@@ -64,11 +62,12 @@ async def _probe(config: ProviderConfig) -> Tested:
 
 
 async def _listing(config: ProviderConfig) -> tuple[int, bytes]:
-    base, path, headers = _request(config)
-    route = Route(base)
+    wire = KINDS[config.kind].wire(config.base_url)
+    route = Route(wire.root(config.base_url.rstrip("/")))
+    request = route.request("GET", wire.listing, wire.headers(config.api_key))
     line = await route.dial(seconds=CONNECT_SECONDS)
     try:
-        line.ask(route.request("GET", path, headers), stall_seconds=TEST_SECONDS)
+        line.ask(request, stall_seconds=TEST_SECONDS)
         status, body = (await line.head()).status, bytearray()
         while status == 200 and (chunk := await line.read()):
             body += chunk
@@ -79,15 +78,6 @@ async def _listing(config: ProviderConfig) -> tuple[int, bytes]:
         line.close()
 
 
-def _request(config: ProviderConfig) -> tuple[str, str, dict[str, str]]:
-    base = config.base_url.rstrip("/")
-    if config.kind == "openai":
-        key = {"Authorization": f"Bearer {config.api_key}"} if config.api_key else {}
-        return base, "/models", key
-    key = {"x-api-key": config.api_key} if config.api_key else {}
-    return base.removesuffix("/v1"), "/v1/models?limit=1000", {"anthropic-version": VERSION, **key}
-
-
 def _found(config: ProviderConfig, body: bytes) -> Tested:
     try:
         said: Any = msgspec.json.decode(body)
@@ -96,7 +86,7 @@ def _found(config: ProviderConfig, body: bytes) -> Tested:
     data = said.get("data") if isinstance(said, dict) else said
     if not isinstance(data, list):
         raise _stranger(config)
-    models = Describer(config.name, settings=config.models).listed(data)
+    models = KINDS[config.kind].describer(config.name, config.models).listed(data)
     if not models:
         raise _No(f"{config.base_url} answers, but lists no models. Name them yourself.")
     return Tested(ok=True, models=tuple(model.name for model in models))
@@ -117,16 +107,15 @@ def _refusal(config: ProviderConfig, status: int) -> _No:
 
 
 def _stranger(config: ProviderConfig) -> _No:
-    words = f"{config.base_url} is not {BRANDS[config.kind]}."
-    if config.kind == "openai" and not config.base_url.rstrip("/").endswith("/v1"):
-        return _No(f"{words} Most addresses end in /v1.")
-    return _No(words)
+    kind = KINDS[config.kind]
+    words = f"{config.base_url} is not {kind.brand}."
+    hinted = kind.hint and not config.base_url.rstrip("/").endswith("/v1")
+    return _No(f"{words} {kind.hint}" if hinted else words)
 
 
 async def _ask(config: ProviderConfig) -> Tested:
     """One token of the first model: the least that shows that it answers."""
-    kind = OpenAIProvider if config.kind == "openai" else AnthropicProvider
-    provider = kind(config.name, config.base_url, config.api_key, limits=config.limits)
+    provider = HttpProvider(config)
     request = ModelRequest(
         model=config.models[0].name,
         system="",

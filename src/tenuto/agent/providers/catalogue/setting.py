@@ -1,8 +1,6 @@
 """What is set about providers and their models, frozen."""
 
-from typing import Literal
-
-from tenuto.core.provider import ProviderSource
+from tenuto.core.provider import ProviderKind, ProviderSource
 from tenuto.core.value import Value
 from tenuto.ports.model import Price
 
@@ -33,7 +31,7 @@ class ProviderConfig(Value):
 
     name: str
     """The prefix of its models' ids."""
-    kind: Literal["openai", "anthropic"]
+    kind: ProviderKind
     base_url: str
     api_key: str = ""
     """Empty: the server wants none."""

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tenuto.agent.providers.catalogue.setting import ProviderLimits
+from tenuto.agent.providers.catalogue.setting import ProviderConfig, ProviderLimits
 from tenuto.agent.providers.embedded.model_file import ModelFile, Progress
-from tenuto.agent.providers.wires.openai import OpenAIProvider
+from tenuto.agent.providers.provider import HttpProvider
+from tenuto.core.provider import ProviderKind
 from tenuto.core.run import Reason
 from tenuto.ports.model import Model, ModelRequest, Piece, ProviderError
 
@@ -32,7 +33,7 @@ DEATH_SECONDS = 0.5
 class _Child:
     """A running child and the way to ask it."""
 
-    def __init__(self, process: Process, provider: OpenAIProvider) -> None:
+    def __init__(self, process: Process, provider: HttpProvider) -> None:
         self.process = process
         self.provider = provider
 
@@ -173,7 +174,15 @@ async def _start(path: Path, limits: ProviderLimits) -> _Child:
     )
     try:
         url = await _url(process, key)
-        provider = OpenAIProvider(NAME, f"{url}/v1", key, limits=limits)
+        provider = HttpProvider(
+            ProviderConfig(
+                name=NAME,
+                kind=ProviderKind.OPENAI,
+                base_url=f"{url}/v1",
+                api_key=key,
+                limits=limits,
+            )
+        )
         await provider.models()
     except BaseException:
         await asyncio.shield(_end(process))

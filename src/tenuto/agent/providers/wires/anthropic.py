@@ -1,23 +1,23 @@
-"""Providers that speak the Anthropic messages wire."""
+"""The Anthropic messages wire."""
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from tenuto.agent.providers.catalogue.description import Describer
-from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderLimits
 from tenuto.agent.providers.connection.errors import Border
-from tenuto.agent.providers.connection.exchange import Exchange
+from tenuto.agent.providers.connection.exchange import Reply
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
 from tenuto.agent.providers.wires.attachment import as_text, base64_of, is_image
+from tenuto.agent.providers.wires.seals import Sealer
 from tenuto.ports.model import (
     AssistantTurn,
     FileBlock,
     Model,
     ModelRequest,
-    Piece,
     TextBlock,
+    Thought,
+    ToolCall,
     ToolSpec,
     ToolTurn,
     Turn,
@@ -25,49 +25,31 @@ from tenuto.ports.model import (
 )
 
 VERSION = "2023-06-01"
-WINDOW = 200_000
 DEFAULT_MAX_TOKENS = 8192
 """The wire demands a limit; every current model allows this one."""
 
 
-class AnthropicProvider:
-    """Asks one server on the Anthropic wire."""
+class AnthropicWire:
+    """Implements `Wire`."""
 
-    def __init__(
-        self,
-        name: str,
-        base_url: str,
-        api_key: str = "",
-        *,
-        limits: ProviderLimits | None = None,
-        models: Sequence[ModelSetting] = (),
-    ) -> None:
-        self.name = name
-        self.describer = Describer(
-            name, settings=models, window=WINDOW, capabilities=("tools", "vision")
-        )
-        self._border = Border(name, secret=api_key)
-        headers = {"anthropic-version": VERSION}
-        if api_key:
-            headers["x-api-key"] = api_key
-        root = base_url.rstrip("/").removesuffix("/v1")
-        self._wire = Exchange(
-            root, headers=headers, limits=limits or ProviderLimits(), border=self._border
-        )
-        self._known: dict[str, Model] = {}
+    name = "anthropic"
+    listing = "/v1/models?limit=1000"
+    asking = "/v1/messages"
 
-    async def models(self) -> Sequence[Model]:
-        models = self.describer.listed(await self._wire.get("/v1/models?limit=1000"))
-        self._known = {model.name: model for model in models}
-        return models
+    def __init__(self, base_url: str) -> None:
+        pass
 
-    def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Piece], None]:
-        model = self._known.get(request.model) or self.describer.model(request.model)
-        body = _body(request, model)
-        return self._wire.stream("/v1/messages", body, AnthropicAnswer(self._border))
+    def root(self, base_url: str) -> str:
+        return base_url.rstrip("/").removesuffix("/v1")
 
-    async def close(self) -> None:
-        await self._wire.close()
+    def headers(self, key: str) -> Mapping[str, str]:
+        return {"anthropic-version": VERSION, **({"x-api-key": key} if key else {})}
+
+    def body(self, request: ModelRequest, model: Model) -> dict[str, Any]:
+        return _body(request, model)
+
+    def answer(self, border: Border, model: Model) -> Reply:
+        return AnthropicAnswer(border, Sealer(self.name, model))
 
 
 def _body(request: ModelRequest, model: Model) -> dict[str, Any]:
@@ -107,17 +89,8 @@ def _blocks(turn: Turn, model: Model) -> list[dict[str, Any]]:
             blocks = [_user_block(block, model) for block in turn.blocks]
             return [block for block in blocks if block.get("text") != ""]
         case AssistantTurn():
-            # The wire refuses text that is empty or ends in white space.
-            said = [_text(turn.text.rstrip())] if turn.text.strip() else []
-            return said + [
-                {
-                    "type": "tool_use",
-                    "id": call.id,
-                    "name": call.name,
-                    "input": msgspec.json.decode(call.arguments),
-                }
-                for call in turn.calls
-            ]
+            made = (_assistant_block(block, model) for block in turn.blocks)
+            return [block for block in made if block is not None]
         case ToolTurn():
             result = {
                 "type": "tool_result",
@@ -127,6 +100,33 @@ def _blocks(turn: Turn, model: Model) -> list[dict[str, Any]]:
             }
             return [result]
     raise TypeError(f"no such turn: {turn!r}")
+
+
+def _assistant_block(block: TextBlock | Thought | ToolCall, model: Model) -> dict[str, Any] | None:
+    """None for what the wire would refuse, or what is not its own."""
+    match block:
+        case TextBlock():
+            # Text that is empty or ends in white space is refused.
+            return _text(block.text.rstrip()) if block.text.strip() else None
+        case Thought():
+            return _thought(block, model)
+        case ToolCall():
+            return {
+                "type": "tool_use",
+                "id": block.id,
+                "name": block.name,
+                "input": msgspec.json.decode(block.arguments),
+            }
+
+
+def _thought(thought: Thought, model: Model) -> dict[str, Any] | None:
+    match Sealer(AnthropicWire.name, model).opened(thought.seal):
+        case {"signature": signature}:
+            return {"type": "thinking", "thinking": thought.text, "signature": signature}
+        case {"redacted": data}:
+            return {"type": "redacted_thinking", "data": data}
+        case _:
+            return None
 
 
 def _user_block(block: TextBlock | FileBlock, model: Model) -> dict[str, Any]:

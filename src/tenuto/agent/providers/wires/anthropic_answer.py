@@ -15,6 +15,7 @@ from tenuto.agent.providers.connection.foreign import (
     tokens,
 )
 from tenuto.agent.providers.connection.split import Seam
+from tenuto.agent.providers.wires.seals import Sealer
 from tenuto.core.run import Usage
 from tenuto.ports.model import (
     CallPiece,
@@ -22,6 +23,7 @@ from tenuto.ports.model import (
     Piece,
     ProviderError,
     ReasoningPiece,
+    SealPiece,
     TextPiece,
     UsagePiece,
 )
@@ -45,6 +47,9 @@ class _Block(msgspec.Struct, gc=False):
     name: str = ""
     text: str | None = None
     thinking: str | None = None
+    signature: str | None = None
+    data: str | None = None
+    """Of a thought that is kept from us."""
     input: Any = None
 
 
@@ -52,6 +57,7 @@ class _Delta(msgspec.Struct, gc=False):
     type: str = ""
     text: str | None = None
     thinking: str | None = None
+    signature: str | None = None
     partial_json: str | None = None
     stop_reason: str | None = None
 
@@ -81,11 +87,13 @@ _decoder = msgspec.json.Decoder(_Event)
 class AnthropicAnswer:
     """Makes pieces of events; kinds of event and block that are not known are passed over."""
 
-    def __init__(self, border: Border) -> None:
+    def __init__(self, border: Border, sealer: Sealer) -> None:
         self.finished = False
         self.over = False
         self.error: ProviderError | None = None
         self._border = border
+        self._sealer = sealer
+        self._signature: list[str] = []
         self._ending: Ending = "end_turn"
         self._calls: dict[int, int] = {}
         """A block's index, and the index of the call that it is."""
@@ -120,6 +128,7 @@ class AnthropicAnswer:
             raise self._border.unreadable("an answer without content")
         for index, block in enumerate(message.content):
             self._begin(index, block, pieces)
+        self._seal(pieces)
         self._count(message.usage, pieces)
         self._finish(message.stop_reason)
         self.over = True
@@ -144,6 +153,8 @@ class AnthropicAnswer:
                 self._go_on(event.index, event.delta, pieces)
             case "content_block_start" if event.content_block:
                 self._begin(event.index, event.content_block, pieces)
+            case "content_block_stop":
+                self._seal(pieces)
             case "message_start" if event.message:
                 self._count(event.message.usage, pieces)
             case "message_delta":
@@ -157,11 +168,24 @@ class AnthropicAnswer:
     def _begin(self, index: int, block: _Block, pieces: list[Piece]) -> None:
         # Half a character at the end of one block is not continued in the next.
         self._close("text", pieces)
-        self._close("reasoning", pieces)
+        self._seal(pieces)
         if block.type == "tool_use":
             self._begin_call(index, block, pieces)
         self._say("reasoning", block.thinking, pieces)
         self._say("text", block.text, pieces)
+        if block.signature:
+            self._signature.append(block.signature)
+        if block.type == "redacted_thinking" and (
+            seal := self._sealer.seal({"redacted": block.data})
+        ):
+            pieces.append(SealPiece(seal=seal))
+
+    def _seal(self, pieces: list[Piece]) -> None:
+        """A thought is over; its signature, if it has one, comes at its end."""
+        self._close("reasoning", pieces)
+        signature, self._signature = "".join(self._signature), []
+        if signature and (seal := self._sealer.seal({"signature": signature})):
+            pieces.append(SealPiece(seal=seal))
 
     def _begin_call(self, index: int, block: _Block, pieces: list[Piece]) -> None:
         if self._count_of_calls == MOST_CALLS:
@@ -179,6 +203,8 @@ class AnthropicAnswer:
             self._say("text", delta.text, pieces)
         elif delta.thinking:
             self._say("reasoning", delta.thinking, pieces)
+        elif delta.signature:
+            self._signature.append(delta.signature)
         elif delta.partial_json and index in self._calls:
             self._say(self._calls[index], delta.partial_json, pieces)
 

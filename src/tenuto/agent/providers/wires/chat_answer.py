@@ -5,6 +5,7 @@ from typing import Any, Literal
 from uuid import uuid4
 
 import msgspec
+from msgspec.structs import replace
 
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.foreign import (
@@ -17,6 +18,8 @@ from tenuto.agent.providers.connection.foreign import (
     tokens,
 )
 from tenuto.agent.providers.connection.split import Seam
+from tenuto.agent.providers.wires.chat_thoughts import Thoughts
+from tenuto.agent.providers.wires.seals import Sealer
 from tenuto.core.run import Usage
 from tenuto.ports.model import (
     CallPiece,
@@ -24,6 +27,7 @@ from tenuto.ports.model import (
     Piece,
     ProviderError,
     ReasoningPiece,
+    SealPiece,
     TextPiece,
     UsagePiece,
 )
@@ -59,6 +63,8 @@ class _Call(msgspec.Struct, gc=False):
     index: int | None = None
     id: str | None = None
     function: _Function | None = None
+    extra_content: Any = None
+    """A seal, on Google's wire."""
 
 
 class _Delta(msgspec.Struct, gc=False):
@@ -93,19 +99,22 @@ class _OpenCall:
     def __init__(self, index: int) -> None:
         self.index = index
         self.id = ""
+        self.extra: Any = None
         self.begun = False
         self.early: list[str] = []
         """Arguments that came before the name."""
 
 
-class OpenAIAnswer:
+class ChatAnswer:
     """Makes pieces of chunks, also of those that only resemble the book."""
 
-    def __init__(self, border: Border) -> None:
+    def __init__(self, border: Border, sealer: Sealer) -> None:
         self.finished = False
         self.over = False
         self.error: ProviderError | None = None
         self._border = border
+        self._sealer = sealer
+        self._thoughts = Thoughts()
         self._ending: Ending | None = None
         self._calls: list[_OpenCall] = []
         self._by_index: dict[int, _OpenCall] = {}
@@ -144,6 +153,7 @@ class OpenAIAnswer:
         if not (self.finished or self.over):
             raise self._border.broke_off()
         pieces: list[Piece] = []
+        self._seal(pieces)
         for call in self._calls:
             if not call.begun:
                 self._begin(call, "", pieces)
@@ -183,8 +193,10 @@ class OpenAIAnswer:
     def _take_delta(self, delta: _Delta, pieces: list[Piece]) -> None:
         thought = delta.reasoning_content or delta.reasoning or delta.reasoning_details
         if thought:
-            self._say("reasoning", _words(thought), pieces)
+            self._think(delta, _words(thought), pieces)
         content = delta.content
+        if content or delta.tool_calls:
+            self._seal(pieces)
         if content:
             if type(content) is not str:
                 self._say("reasoning", _words(content, only="thinking"), pieces)
@@ -204,6 +216,7 @@ class OpenAIAnswer:
         call = self._call_of(given, function)
         if not call.begun:
             call.id = call.id or given.id or ""
+            call.extra = call.extra or given.extra_content
             self._by_id.setdefault(call.id, call)
             if function.name:
                 self._begin(call, function.name, pieces)
@@ -252,10 +265,27 @@ class OpenAIAnswer:
         call.begun = True
         call.id = call.id or f"call_{uuid4().hex}"
         self._by_id.setdefault(call.id, call)
-        pieces.append(call_started(call.index, call_id=call.id, name=name))
+        begun = call_started(call.index, call_id=call.id, name=name)
+        seal = self._sealer.seal({"extra": call.extra} if call.extra else None)
+        pieces.append(replace(begun, seal=seal))
         for early in call.early:
             self._say(call.index, early, pieces)
         call.early.clear()
+
+    def _think(self, delta: _Delta, words: str, pieces: list[Piece]) -> None:
+        kept = self._thoughts.take(
+            delta.reasoning_content, delta.reasoning, delta.reasoning_details
+        )
+        self._say("reasoning", words, pieces)
+        if kept and pieces and isinstance(begun := pieces[-1], ReasoningPiece):
+            pieces[-1] = replace(begun, seal=self._sealer.seal(kept))
+
+    def _seal(self, pieces: list[Piece]) -> None:
+        """What was thought is over once something else is said."""
+        if seal := self._sealer.seal(self._thoughts.end()):
+            if (seam := self._seams.pop("reasoning", None)) and (left := seam.end()):
+                pieces.append(_piece("reasoning", left))
+            pieces.append(SealPiece(seal=seal))
 
     def _say(self, channel: str | int, text: str, pieces: list[Piece]) -> None:
         if self._odd or channel in self._seams:
