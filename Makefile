@@ -33,7 +33,7 @@ test: check page-test ## everything: checks, all tests, the table of guarantees
 	$(PYTEST)
 	@$(MAKE) --no-print-directory e2e
 
-QUICK := core conformance engine agent golden architecture settings
+QUICK := core oracle conformance engine agent golden architecture settings
 quick: $(VENV)/.dev ## the inner loop: lint, types, and the tests that need no server; under a minute
 	$(BIN)/ruff check .
 	$(BIN)/mypy

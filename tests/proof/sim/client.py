@@ -22,6 +22,7 @@ from tenuto.core.run import Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.session import SessionChanges
 from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId
 from tenuto.engine.checking import Draft
+from tenuto.engine.engine import Engine
 from tenuto.engine.sessions import NewSession
 from tenuto.engine.stops import CancelReceipt
 from tenuto.ports.query import Once
@@ -138,7 +139,7 @@ class SimClient:
                     self.world.refused.append(text)
                 raise
 
-    async def again(self, work: Callable[..., Awaitable[Run]]) -> None:
+    async def again(self, work: Callable[[Engine, Once | None], Awaitable[Run]]) -> None:
         """Ask with a key, and again with it when the answer was lost; or once without one."""
         once = None
         if self.dice.random() < 0.5:

@@ -248,7 +248,7 @@ def _is_outside(task: NumberedTask) -> bool:
     """Requests are the web server's, and what is on its way to the disk is the disk's."""
     work = repr(task.get_coro())
     return task.get_name().startswith("tenuto.api") or any(
-        name in work for name in ("_serve", "MemoryStore", "SimDisk")
+        name in work for name in ("_serve", "MemoryStore", "SimDisk", "Saved._write")
     )
 
 
