@@ -8,9 +8,11 @@ import pytest
 
 from tenuto.core.event import Event
 from tenuto.core.message import TextPart
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Fence
 from tenuto.core.value import RunId, SessionId
+from tenuto.engine.checking import Draft
 from tenuto.engine.engine import Switchboard
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.driven import DrivenSession
@@ -129,6 +131,19 @@ async def test_a_cancel_right_after_the_start_is_seen(harness: EngineHarness) ->
 
     store.after_commit = when_it_has_started
     run = await driven.accept("one")
+    assert await ended(harness, run.id) == "cancelled"
+
+
+async def test_a_cancel_right_after_an_expected_start_is_seen(harness: EngineHarness) -> None:
+    """The lane was opened by the prompt itself, and knows of two changes: the cancel is a third."""
+    driven = await harness.session()
+    store = racy(harness)
+
+    async def when_it_has_started() -> None:
+        store.after_commit = driven.cancel
+
+    store.after_commit = when_it_has_started
+    run = await harness.inbox.accept(driven.id, Draft(input="one"), by=OWNER)
     assert await ended(harness, run.id) == "cancelled"
 
 

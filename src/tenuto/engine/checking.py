@@ -35,7 +35,12 @@ class Checking:
     async def prompt(self, session_id: SessionId, draft: Draft, *, by: Principal) -> Prompt:
         """The prompt that this becomes. Raises what accepting it would raise now."""
         prompt = await self.unsaid(session_id, draft, by=by)
-        return replace(prompt, input=await self.input(draft.input, by=by))
+        try:
+            return replace(prompt, input=await self.input(draft.input, by=by))
+        except InvalidInput:
+            # A file that is gone may have gone with its session, since we looked at that.
+            await self._store.seen_by(by).session(session_id)
+            raise
 
     async def unsaid(self, session_id: SessionId, draft: Draft, *, by: Principal) -> Prompt:
         """The same without a look at its words: it may have none of its own."""

@@ -28,6 +28,8 @@ class Lane:
         self.active: Active | None = None
         self.changes = 0
         """How often it was told that something had changed."""
+        self.expected = 0
+        """Of these, those that are no news: the prompt that the lane was opened for."""
         self.look_again = False
         self.looking: asyncio.Task[None] | None = None
         self.gone = asyncio.Event()
@@ -53,7 +55,8 @@ class Coordinator:
                 lane.active.heard += 1
             self._look(session_id, lane)
             return
-        self.expect(session_id)
+        if not self._draining:
+            self._open(session_id)
 
     def expect(self, session_id: SessionId) -> None:
         """A prompt is on its way to the store: ask for the next run right behind it.
@@ -62,8 +65,19 @@ class Coordinator:
         accepted after all, there is nothing to start.
         """
         if session_id not in self._lanes and not self._draining:
-            lane = self._lanes[session_id] = Lane()
-            lane.task = asyncio.create_task(self._work(session_id, lane), name=f"lane {session_id}")
+            self._open(session_id).expected = 1
+
+    def expect_no_more(self, session_id: SessionId) -> None:
+        """The prompt was not accepted: what changed was something else."""
+        lane = self._lanes.get(session_id)
+        if lane is not None and lane.expected:
+            lane.expected = 0
+            self._look(session_id, lane)
+
+    def _open(self, session_id: SessionId) -> Lane:
+        lane = self._lanes[session_id] = Lane()
+        lane.task = asyncio.create_task(self._work(session_id, lane), name=f"lane {session_id}")
+        return lane
 
     def works_on(self, session_id: SessionId) -> bool:
         """Whether the session has a lane here: from before a run starts until it has ended."""
@@ -130,7 +144,7 @@ class Coordinator:
     async def _work(self, session_id: SessionId, lane: Lane) -> None:
         try:
             while not self._draining and await self._next(session_id, lane):
-                pass
+                lane.expected = 0
         finally:
             # No await between the last look and this: whoever comes after opens a new lane.
             del self._lanes[session_id]
@@ -156,9 +170,9 @@ class Coordinator:
             if self._interrupting:
                 # It was on its way to the store when the time for endings was over.
                 lane.active.interrupt()
-            # The start is a change itself. One more may be a cancel right after it, of which we
-            # were told before we had anything to cancel.
-            if lane.changes > before + 1:
+            # The start is a change itself, and so is the prompt right before it. One more may be
+            # a cancel, of which we were told before we had anything to cancel.
+            if lane.changes > before + 1 + lane.expected:
                 self._look(session_id, lane)
             await self._driver.drive(lane.active)
             if lane.active.was_last and lane.active.heard <= 1:

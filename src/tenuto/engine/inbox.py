@@ -65,12 +65,19 @@ class Inbox:
                 return known
             raise
         self._coordinator.expect(session_id)
-        run, _ = await self._store.commit(
-            session_id,
-            lambda desk: accepting.accept(desk, prompt, self._node.moment(by=by)),
-            once=once,
-            answer=Run,
-        )
+        stored = None
+        try:
+            run, _ = await self._store.commit(
+                session_id,
+                lambda desk: accepting.accept(desk, prompt, self._node.moment(by=by)),
+                once=once,
+                answer=Run,
+            )
+            stored = run.id
+        finally:
+            if stored != prompt.run_id:
+                # Refused, or a repetition.
+                self._coordinator.expect_no_more(session_id)
         log.info("run accepted", extra={"run_id": run.id, "session_id": session_id})
         return run
 

@@ -37,7 +37,7 @@ MUTANTS = (
         "lane race",
         Edit(
             "engine/coordinator.py",
-            "if lane.changes > before + 1:",
+            "if lane.changes > before + 1 + lane.expected:",
             "if lane.changes > before + 9:",
         ),
     ),
