@@ -11,7 +11,6 @@ from tenuto.core.approval import Decision
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import (
     Conflict,
-    InvalidInput,
     NotFound,
     QueueFull,
     ShuttingDown,
@@ -59,9 +58,7 @@ async def act(world: "World", item: Item) -> None:
     except Violation as violation:
         world.fail(violation)
     except TenutoError as error:
-        # A deleted session takes its files along, and whoever asks meanwhile may see that first.
-        if not isinstance(error, InvalidInput) or not client.session.deleted:
-            world.fail(Violation(f"{item.kind} was answered with {error!r}"))
+        world.fail(Violation(f"{item.kind} was answered with {error!r}"))
 
 
 class SimClient:
