@@ -42,9 +42,7 @@ async def carry(client: "SimClient") -> None:
         try:
             await client.again(lambda n, o: n.inbox.accept(client.id, draft, by=OWNER, once=o))
         except InvalidInput:
-            # It goes with the session too, if the prompt was taken before and is only sent again.
-            is_due = age or client.session.deleted
-            must(is_due, "a file of today is not tidied away", info)
+            must(age, "a file of today is not tidied away", info)
 
 
 async def tidy(client: "SimClient") -> None:
