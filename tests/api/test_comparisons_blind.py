@@ -68,8 +68,10 @@ async def test_tools_approvals_and_cancels_of_a_blind_pane_do_not_name_its_model
     await nothing_told(house, comparison)
     await house.api.post(f"/api/approvals/{asked.data['approval']['id']}", {"decision": "deny"})
     again = await house.request()
-    # The provider's own call is answered, under the number that we gave it.
-    assert again.messages[-1]["tool_call_id"] == asked.data["approval"]["call_id"]
+    # The provider's own call is answered, under a number of ours.
+    (call,) = again.messages[-2]["tool_calls"]
+    assert again.messages[-1]["tool_call_id"] == call["id"]
+    assert "zeppelin" not in call["id"] + asked.data["approval"]["call_id"]
     await again.say("Then not.")
     await silent.begin()
     await house.api.post(f"/api/sessions/{second}/cancel")

@@ -40,7 +40,8 @@ async def test_a_provider_s_error_keeps_reasoning_text_and_tool_calls_and_the_mo
     told = (await model.next_request()).messages
     calls = [call["id"] for message in told for call in message.get("tool_calls") or []]
     results = [message["tool_call_id"] for message in told if message["role"] == "tool"]
-    assert calls == results == ["call_1"]
+    assert len(calls) == 1
+    assert results == calls
     assert "Well, " in str(told)
     await session.cancel()
     await assert_settled(raw, session.id)
