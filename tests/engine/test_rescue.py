@@ -1,11 +1,13 @@
 """What a node may rescue, and what it may not."""
 
+from collections.abc import Sequence
+
 import anyio
 import anyio.lowlevel
 import pytest
 
 from tenuto.core.run import OnDisconnect
-from tenuto.core.value import Instant, NodeId, RunId
+from tenuto.core.value import Instant, NodeId, RunId, SessionId
 from tenuto.engine.engine import Switchboard
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.driven import DrivenSession
@@ -59,6 +61,37 @@ async def test_a_waiting_run_that_belonged_to_a_connection_ends_with_the_crash()
     await harness.rescuer.recover()
     ended = await harness.store.run(run.id)
     assert (ended.status, ended.reason) == ("cancelled", "disconnect")
+    await harness.coordinator.drain(0)
+    await harness.coordinator.stop(1.0)
+
+
+class SlowToLook(MemoryStore):
+    """Whoever can begin has begun before it says what waits."""
+
+    async def waiting_sessions(self) -> Sequence[SessionId]:
+        for _ in range(50):
+            await anyio.lowlevel.checkpoint()
+        return await super().waiting_sessions()
+
+
+async def test_what_waited_behind_a_crashed_run_for_a_connection_never_begins() -> None:
+    switchboard = Switchboard()
+    harness = EngineHarness(SlowToLook(switchboard), switchboard)
+    driven = await harness.session()
+    listeners, switchboard.on_changed = switchboard.on_changed, []
+    gone = DrivenSession(harness.store, driven.id, node=NodeId("node_gone"))
+    first = await gone.accept("one")
+    await gone.start()
+    attached = await gone.accept("two", on_disconnect=OnDisconnect.CANCEL)
+    free = await gone.accept("three")
+    switchboard.on_changed = listeners
+    await harness.rescuer.recover()
+    with anyio.fail_after(10):
+        await harness.worker.began.wait()
+    assert (await harness.store.run(first.id)).reason == "server_crashed"
+    ended = await harness.store.run(attached.id)
+    assert (ended.status, ended.reason, ended.started_at) == ("cancelled", "disconnect", None)
+    assert (await harness.store.run(free.id)).status == "running"
     await harness.coordinator.drain(0)
     await harness.coordinator.stop(1.0)
 

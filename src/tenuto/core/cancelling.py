@@ -1,6 +1,7 @@
 """Cancelling: what a mark covers, and what becomes of runs that never started."""
 
 from collections.abc import Collection
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -11,6 +12,8 @@ from tenuto.core.message import Message, assistant_message, user_message
 from tenuto.core.run import Ending, Mode, OnDisconnect, Reason, Run, RunStatus
 from tenuto.core.told import message_finished, message_started, run_finished, with_result, without
 from tenuto.core.value import NodeId, RunId, Value
+
+T = TypeVar("T")
 
 
 class Covered(Value):
@@ -55,6 +58,20 @@ def drop_attached(desk: Desk, gone: Collection[NodeId], moment: Moment) -> Chang
     holders = ((run, desk.control.attached.get(run.id)) for run in attached)
     lost = tuple(run for run, holder in holders if holder is None or holder in gone)
     return _cancel_queued_all(desk, lost, Reason.DISCONNECT, moment)
+
+
+def drop_attached_after(
+    desk: Desk, change: Change[T], gone: Collection[NodeId], moment: Moment
+) -> Change[T]:
+    """The same change, and with it the end of what waited for a connection of these nodes."""
+    after = replace(desk, active=None, control=change.control)
+    dropped = drop_attached(after, gone, moment)
+    return Change(
+        events=change.events + dropped.events,
+        control=dropped.control,
+        result=change.result,
+        finished=change.finished + dropped.finished,
+    )
 
 
 def cancel_queued(desk: Desk, run: Run, reason: Reason, moment: Moment) -> Change[Run]:

@@ -133,7 +133,12 @@ class Rescuer:
                 # Its owner was only slow. The next round looks again at what is there then.
                 raise Fenced(f"run {orphan.run_id} is still being written")
             answer = emptied(desk) if empty else message
-            return settling.settle(desk, fence, ending, answer, self._node.moment())
+            moment = self._node.moment()
+            settled = settling.settle(desk, fence, ending, answer, moment)
+            # In one go: what waited behind it for the same dead node must not begin for nobody.
+            owner = desk.control.owner
+            gone = () if owner is None or owner == self._node.id else (owner,)
+            return cancelling.drop_attached_after(desk, settled, gone, moment)
 
         run, _ = await self._store.commit(orphan.session_id, decide)
         log.debug("run was left by its owner", extra={"run_id": run.id, "status": run.status})
