@@ -200,9 +200,15 @@ MUTANTS = (
         "rescue api/persistence api/stuck",
         Edit(
             "engine/rescuer.py",
-            "return settling.settle(desk, fence, ending, answer, self._node.moment())",
-            "return settling.settle(desk, fence, ending, None, self._node.moment())",
+            "settling.settle(desk, fence, ending, answer, moment)",
+            "settling.settle(desk, fence, ending, None, moment)",
         ),
+    ),
+    mutant(
+        "what nobody waits for begins after a crash",
+        "A run that waited for a connection begins when the one before it is rescued.",
+        "rescue",
+        Edit("engine/rescuer.py", "else (owner,)", "else ()"),
     ),
     mutant(
         "queued runs wait for ever after a crash",
