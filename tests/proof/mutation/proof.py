@@ -6,7 +6,7 @@ CONTRACT = "tests/api/contract"
 PROOFS: dict[str, tuple[str, ...]] = {
     "core": ("tests/core",),
     "agent": ("tests/agent",),
-    "found": ("tests/engine/test_found_by_history.py",),
+    "found": ("tests/engine/test_found_by_history.py", "tests/engine/test_found_by_sim.py"),
     "lane": ("tests/engine/test_lane.py",),
     "recorder": ("tests/engine/test_recorder.py",),
     "resort": ("tests/engine/test_last_resort.py",),
