@@ -19,7 +19,7 @@ TEST_SECONDS := 840
 PYTEST := $(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS) -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run page page-if-possible page-check page-test page-bench e2e screenshots test quick nightly check guarantees crash sim bench lock history mutation format docs clean
+.PHONY: help run page page-if-possible page-check page-test page-bench e2e screenshots test quick nightly check guarantees crash sim bench lock history mutation format docs models clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,8 +43,9 @@ quick: $(VENV)/.dev ## the inner loop: lint, types, and the tests that need no s
 nightly: export TENUTO_TEST_SEED = $(shell date -u +%F)
 nightly: $(VENV)/.dev $(PAGE) ## all that takes long: hours, with the day as its seed
 	@echo "TENUTO_TEST_SEED=$$TENUTO_TEST_SEED"
-	$(BIN)/pytest -n 2 --dist loadfile tests/api/test_cancel_race.py tests/proof/crash tests/proof/sim tests/core tests/conformance tests/hostile
+	$(BIN)/pytest -n 2 --dist loadfile tests/api/test_cancel_race.py tests/proof/crash tests/proof/sim tests/core tests/conformance tests/hostile tests/strict
 	TENUTO_TEST_SCHEMA_SECONDS=240 $(BIN)/pytest tests/api/schema
+	$(BIN)/python -m tests.strict 20000
 	@$(MAKE) --no-print-directory crash
 	@$(MAKE) --no-print-directory sim SECONDS=1800
 	@$(MAKE) --no-print-directory history SECONDS=600
@@ -92,6 +93,9 @@ format: $(VENV)/.dev ## let ruff tidy up
 docs: $(VENV)/.dev ## write docs/configuration.md from the settings, the page's types from the API
 	$(BIN)/python -m scripts.configuration
 	$(BIN)/python -m scripts.wire
+
+models: $(VENV)/.dev ## what is known of models, anew from its package; see the change before you commit it
+	$(BIN)/python -m scripts.models
 
 lock: $(VENV)/.dev ## resolve the dependencies again
 	$(LOCK) --group build --output-file requirements.lock

@@ -7,6 +7,7 @@ from tenuto.config.kind import Field, fields_of, kind_of
 from tenuto.config.provider import ModelSettings
 from tenuto.config.provider_entry import ProviderEntry
 from tenuto.config.table import Setting, default_text, settings_table
+from tenuto.core.preset import PRESETS
 
 PAGE = Path(__file__).parents[1] / "docs" / "configuration.md"
 
@@ -49,6 +50,9 @@ The quickest way is the environment:
 |---|---|
 | `OPENAI_API_KEY`, optionally `OPENAI_BASE_URL` | models `openai/…`, as the provider lists them |
 | `ANTHROPIC_API_KEY`, optionally `ANTHROPIC_BASE_URL` | models `anthropic/…` |
+| {variables} | models `{{name}}/…`, each of its preset |
+
+Of several, the first in this order gives the default model.
 
 A server on the usual local ports (Ollama, LM Studio, llama.cpp) is found by itself unless
 `discover` is off. With none of these the embedded model answers.
@@ -72,17 +76,33 @@ model = "lab/big"
 cost_usd = 2.5
 
 [[providers]]
+name = "groq"
+api_key_command = "pass show groq"
+
+[[providers]]
 name = "lab"
-kind = "openai"
 base_url = "http://127.0.0.1:8000/v1"
 api_key_env = "LAB_KEY"
+headers = {{ X-Team = "red" }}
 
 [[providers.models]]
 id = "big"
 context_window = 32768
 capabilities = ["tools", "vision"]
-price = { input = 0.5, output = 1.5 }
+price = {{ input = 0.5, output = 1.5, cache_read = 0.05 }}
 ```
+
+What is known of a model comes from, in this order: this file; the provider's own list; a table that
+comes with the server (windows, limits, prices and abilities, from LiteLLM, MIT licence; see
+`agent/providers/catalogue/models.LICENSE`); the model's name; a default. A server calls nobody by
+itself, so that table grows old with it; `refresh_models = true` lets it fetch a newer one once a day
+into `models/` of the data folder, when models are asked for. If it cannot, the log says so. `source` of
+`GET /api/models` says which. A provider whose address is not in the table gets no prices from it.
+
+An entry whose name is that of a preset needs nothing but its key:
+
+{presets}
+Any other needs a `base_url`; its `kind` is then `openai`, chat completions, which nearly all speak.
 
 A provider of the file comes before one of the same name in the environment. If it has neither a
 key nor an address of its own, it takes both from there.
@@ -95,12 +115,25 @@ def page() -> str:
     return (
         INTRODUCTION
         + _lines(_settings(settings_table()))
-        + PROVIDERS
+        + PROVIDERS.format(variables=_variables(), presets=_lines(_presets()))
         + "Each `[[providers]]`:\n\n"
         + _lines(_fields(fields_of(ProviderEntry)))
         + "\nEach `[[providers.models]]`:\n\n"
         + _lines(_fields(fields_of(ModelSettings)))
     )
+
+
+def _variables() -> str:
+    return ", ".join(f"`{p.variable}`" for p in PRESETS[2:] if p.variable)
+
+
+def _presets() -> Iterator[str]:
+    yield "| name | kind | address | key |"
+    yield "|---|---|---|---|"
+    for preset in PRESETS:
+        if preset.base_url:
+            row = f"`{preset.name}` | `{preset.kind}` | `{preset.base_url}` | {preset.key}"
+            yield f"| {row} |"
 
 
 def _settings(rows: Iterable[Setting]) -> Iterator[str]:
@@ -124,7 +157,7 @@ def _fields(fields: Iterable[Field]) -> Iterator[str]:
 def _allowed(field: Field) -> str:
     if field.name == "models":
         return "tables, see below"
-    if field.name == "price":
+    if field.name in ("price", "headers"):
         return "a table"
     return kind_of(field.hint, field.meta).allowed
 

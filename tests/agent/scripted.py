@@ -58,6 +58,9 @@ class Models:
     async def find(self, model_id: str | None) -> Model:
         return MODEL
 
+    def small(self, model: Model) -> Model:
+        return model
+
     def provider(self, model: Model) -> Scripted:
         return self._provider
 

@@ -1,11 +1,12 @@
-"""Asking with patience: again only while nothing of the answer was shown."""
+"""Asking with retries: again only while nothing of the answer was shown."""
 
 import pytest
 
-from tenuto.agent import asking
+from tenuto.agent import retries
 from tenuto.agent.allowance import Allowance
 from tenuto.agent.answer import Listener
 from tenuto.agent.asking import ask
+from tenuto.clock import SystemClock
 from tenuto.core.meter import Meter
 from tenuto.core.run import Usage
 from tenuto.ports.model import ModelRequest, ProviderError, TextBlock, TextPiece, UserTurn
@@ -17,7 +18,7 @@ REQUEST = ModelRequest(model="one", system="", turns=(UserTurn(blocks=(TextBlock
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "LONGEST_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(retries, "FIRST_WAIT_SECONDS", 0.0)
 
 
 async def heard(provider: Scripted, *, meter: Meter | None = None) -> str:
@@ -27,6 +28,7 @@ async def heard(provider: Scripted, *, meter: Meter | None = None) -> str:
         REQUEST,
         meter=meter or Meter(),
         taker=listener,
+        retries=retries.Retries(SystemClock()),
         shown=lambda: bool(listener.text()),
     )
     return listener.text()
@@ -53,11 +55,11 @@ async def test_an_error_that_will_not_go_away_is_not_tried_again() -> None:
     assert len(provider.requests) == 1
 
 
-async def test_hope_ends_after_four_tries() -> None:
+async def test_hope_ends_after_some_tries() -> None:
     provider = Scripted(*[[BUSY]] * 9)
     with pytest.raises(ProviderError, match="busy"):
         await heard(provider)
-    assert len(provider.requests) == 4
+    assert len(provider.requests) == 5
 
 
 async def test_every_connection_is_closed_whatever_happens() -> None:
@@ -81,5 +83,6 @@ async def test_a_taker_that_breaks_closes_the_connection_too() -> None:
 
     provider = Scripted(said("Hello."))
     with pytest.raises(RuntimeError, match="no room"):
-        await ask(provider, REQUEST, meter=Meter(), taker=Breaks())
+        calm = retries.Retries(SystemClock())
+        await ask(provider, REQUEST, meter=Meter(), taker=Breaks(), retries=calm)
     assert provider.closed == 1

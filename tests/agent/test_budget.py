@@ -21,7 +21,7 @@ kind = "openai"
 
 [[providers.models]]
 id = "test-model"
-price = { input = 2.0, output = 4.0, cached_input = 0.5 }
+price = { input = 2.0, output = 4.0, cache_read = 0.5 }
 """
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tenuto.agent.context import GO_ON, build_turns, files_of, shorten
+from tenuto.agent.context import GO_ON, build_turns, files_of
 from tenuto.core.message import FilePart, ReasoningPart, Seal, TextPart, ToolPart, ToolState
 from tenuto.core.run import InputFile, InputText
 from tenuto.core.value import CallId, FileId, PartId
@@ -53,19 +53,21 @@ def test_a_plain_conversation_is_told_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("finish", "note"),
     [
-        ("cancelled", "[The user stopped this reply here.]"),
-        ("interrupted", "[This reply was cut off here because the server stopped.]"),
-        ("error", "[This reply was cut off here by an error.]"),
+        ("cancelled", "<note>The user stopped your reply there.</note>"),
+        ("interrupted", "<note>Your reply was cut off there because the server stopped.</note>"),
+        ("error", "<note>Your reply was cut off there by an error.</note>"),
     ],
 )
 def test_what_was_cut_off_is_kept_and_said_to_be(finish: str, note: str) -> None:
     talk = TranscriptBuilder().user("Hi").answer(text("Hel"), finish=finish).user("Again")
-    assert build_turns(talk.messages, {})[1] == said("Hel", note)
+    # Not in its own words, which a model would imitate.
+    assert build_turns(talk.messages, {})[1:] == (said("Hel"), user(note, "Again"))
 
 
 def test_an_answer_that_never_began_is_said_to_have_been_stopped() -> None:
     talk = TranscriptBuilder().user("Hi").answer(finish="cancelled").user("Again")
-    assert build_turns(talk.messages, {})[1] == said("[The user stopped this reply here.]")
+    note = "<note>The user stopped your reply there.</note>"
+    assert build_turns(talk.messages, {}) == (user("Hi", note, "Again"),)
 
 
 @pytest.mark.failure(3)
@@ -75,10 +77,8 @@ def test_thoughts_alone_are_kept_as_words_when_they_were_cut_off() -> None:
         .user("Hi")
         .answer(thought("They greet "), thought("me"), finish="cancelled")
     )
-    turn = build_turns(talk.user("Again").messages, {})[1]
-    assert isinstance(turn, AssistantTurn)
-    assert "They greet me" in turn.text
-    assert "stopped" in turn.text
+    note = "<note>The user stopped your reply there. You had thought so far: They greet me</note>"
+    assert build_turns(talk.user("Again").messages, {}) == (user("Hi", note, "Again"),)
 
 
 def test_thoughts_beside_words_stay_thoughts() -> None:
@@ -131,9 +131,25 @@ def test_the_ids_of_calls_are_ours_whatever_the_model_called_them(theirs: str) -
     assert all(re.fullmatch(r"[A-Za-z0-9]{9}", one) for one in results)
 
 
+@pytest.mark.parametrize(
+    "altered",
+    [{"name": "read file!"}, {"input": None, "input_text": '{"pa'}],
+    ids=["another name", "cut off"],
+)
+def test_a_call_that_is_not_told_as_it_was_made_is_told_without_its_seal(
+    altered: dict[str, Any],
+) -> None:
+    seal = Seal(wire="w", model="house/m", data="1")
+    made = call(seal=seal)
+    for part, expected in ((made, seal), (replace(made, **altered), None)):
+        built = TranscriptBuilder().user("Go").answer(part)
+        (turn,) = (t for t in build_turns(built.messages, {}) if isinstance(t, AssistantTurn))
+        assert [call.seal for call in turn.calls] == [expected]
+
+
 def test_a_seal_closes_the_thoughts_before_it() -> None:
     seal = Seal(wire="w", model="house/m", data='{"signature":"s"}')
-    parts = (thought("One "), thought("two."), ReasoningPart(id=PartId("prt_s"), seal=seal))
+    parts = (thought("One "), thought("two."), ReasoningPart(id=PartId("seal"), seal=seal))
     talk = (
         TranscriptBuilder().user("Hi").answer(*parts, thought("Three."), text("Hello.")).user("Bye")
     )
@@ -214,7 +230,34 @@ def test_the_same_id_in_two_steps_makes_two_calls_with_a_result_each() -> None:
 
 def test_an_answer_at_the_end_is_asked_to_go_on() -> None:
     talk = TranscriptBuilder().user("Hi").answer(text("Hel"), finish="interrupted")
-    assert build_turns(talk.messages, {})[-1] == user(GO_ON)
+    note = "<note>Your reply was cut off there because the server stopped.</note>"
+    assert build_turns(talk.messages, {})[-1] == user(note, GO_ON)
+
+
+def test_calls_of_two_answers_are_two_steps_also_if_nothing_was_said_between() -> None:
+    one, two = (
+        replace(call(number=n, output="x"), id=PartId(f"prt_a_{n}_1"), call_id=CallId(f"c{n}"))
+        for n in (1, 2)
+    )
+    turns = build_turns(TranscriptBuilder().user("Go").answer(one, two).messages, {})
+    assert [type(turn).__name__ for turn in turns[1:]] == ["AssistantTurn", "ToolTurn"] * 2
+    beside = replace(two, id=PartId("prt_a_1_2"))
+    turns = build_turns(TranscriptBuilder().user("Go").answer(one, beside).messages, {})
+    assert [type(turn).__name__ for turn in turns[1:]] == ["AssistantTurn", "ToolTurn", "ToolTurn"]
+
+
+def test_a_seal_is_not_of_what_was_thought_before_a_break() -> None:
+    seal = Seal(wire="w", model="m", data="{}")
+    broken = ReasoningPart(id=PartId("prt_a_1_1"), text="Half a th")
+    whole = ReasoningPart(id=PartId("prt_a_2_1"), text="A thought.", seal=seal)
+    talk = TranscriptBuilder().user("Go").answer(broken, whole, text("Yes."))
+    assert build_turns(talk.messages, {})[1] == AssistantTurn(
+        blocks=(
+            Thought(text="Half a th"),
+            Thought(text="A thought.", seal=seal),
+            TextBlock(text="Yes."),
+        )
+    )
 
 
 def test_after_a_summary_of_everything_there_is_still_something_to_answer() -> None:
@@ -245,18 +288,9 @@ def test_files_go_along_and_missing_ones_are_said_to_be_gone() -> None:
         UserTurn(
             blocks=(
                 TextBlock(text="Read"),
-                FileBlock(name="kept.txt", media_type="text/plain", content=b"x"),
+                FileBlock(id="kept", name="kept.txt", media_type="text/plain", content=b"x"),
                 TextBlock(text="[The file gone.txt is no longer there.]"),
             )
         ),
     )
     assert isinstance(talk.messages[0].parts[1], FilePart)
-
-
-def test_old_results_are_shortened_first_and_it_is_said() -> None:
-    talk = TranscriptBuilder().user("Go")
-    talk.answer(call(number=1, output="a" * 1000), text("Next."), call(number=2, output="b" * 1000))
-    shorter = shorten(build_turns(talk.messages, {}), to=1500)
-    first, second = (turn.output for turn in shorter if isinstance(turn, ToolTurn))
-    assert first.startswith("a" * 200) and "shortened" in first and len(first) < 400
-    assert second == "b" * 1000

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tenuto.agent.context import build_turns, shorten, size_of
+from tenuto.agent.context import build_turns
+from tenuto.agent.sizes import size_of
+from tenuto.agent.trimming import clear_old, squeeze
 from tenuto.core.message import (
     FilePart,
     Message,
@@ -115,23 +117,15 @@ def test_every_transcript_becomes_a_valid_request(messages: list[Message]) -> No
     check(build_turns(messages, {FileId("kept"): b"content"}))
 
 
-@given(transcripts())
-def test_a_question_at_the_end_keeps_it_valid(messages: list[Message]) -> None:
-    turns = build_turns(messages, {}, ask="What now?")
-    check(turns)
-    assert isinstance(turns[-1], UserTurn)
-    assert turns[-1].blocks[-1] == TextBlock(text="What now?")
-
-
 @given(transcripts(), st.integers(0, 200))
 def test_shortening_keeps_it_valid_and_never_makes_it_longer(
     messages: list[Message], to: int
 ) -> None:
     turns = build_turns(messages, {})
-    shorter = shorten(turns, to=to)
-    check(shorter)
-    assert size_of(shorter) <= size_of(turns)
-    assert len(shorter) == len(turns)
+    for shorter in (squeeze(turns, to=to), clear_old(turns, window=to)):
+        check(shorter)
+        assert size_of(shorter) <= size_of(turns)
+        assert len(shorter) == len(turns)
 
 
 @given(transcripts())

@@ -56,6 +56,21 @@ async def test_nothing_that_is_shown_while_a_blind_answer_streams_names_its_mode
 
 
 @pytest.mark.failure(50)
+async def test_that_a_blind_answer_waits_for_its_provider_does_not_name_it(
+    house: BlindHouse,
+) -> None:
+    comparison = await house.compare()
+    waiting, _ = await house.asked(comparison)
+    session_id = sessions_of(comparison)[0]
+    async with house.api.sse(f"/api/sessions/{session_id}/events") as stream:
+        words = f"{waiting.body['model']} has too much to do"
+        await waiting.fail(429, words, headers={"Retry-After": "60"})
+        update = await stream.until("run.updated")
+    assert update.data["run"]["waiting"]["attempt"] == 2
+    await nothing_told(house, comparison)
+
+
+@pytest.mark.failure(50)
 async def test_tools_approvals_and_cancels_of_a_blind_pane_do_not_name_its_model(
     house: BlindHouse,
 ) -> None:

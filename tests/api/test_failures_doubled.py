@@ -262,7 +262,7 @@ async def test_a_snapshot_and_its_tail_are_taken_at_one_point(
 
 
 @pytest.mark.failure(22)
-async def test_a_provider_is_asked_again_only_while_nothing_was_shown(
+async def test_a_provider_is_asked_the_same_again_only_while_nothing_was_shown(
     model: ModelServer, raw: RawApi, session: SessionHandle
 ) -> None:
     run = await session.prompt("Hi")
@@ -275,6 +275,9 @@ async def test_a_provider_is_asked_again_only_while_nothing_was_shown(
     await exchange.text("I am")
     await until_text(broken, "I am")
     await exchange.break_off()
+    exchange = await model.next_request()
+    assert "Go on from exactly where it stopped" in exchange.prompt
+    await exchange.complain()
     assert (await broken.wait()).status == "failed"
     assert outline((await session.messages()).messages) == [
         ("user", "Hi", "end_turn"),
@@ -282,7 +285,7 @@ async def test_a_provider_is_asked_again_only_while_nothing_was_shown(
         ("user", "And you?", "end_turn"),
         ("assistant", "I am", "error"),
     ]
-    assert len(model.exchanges) == 4
+    assert len(model.exchanges) == 5
     await assert_settled(raw, session.id)
 
 

@@ -28,7 +28,7 @@ async def test_a_provider_s_error_keeps_reasoning_text_and_tool_calls_and_the_mo
     await exchange.tool_call(0, "call_1", "read_file")
     await exchange.tool_input(0, '{"pa')
     await until_text(run, '{"pa')
-    await exchange.break_off()
+    await exchange.complain()
     ended = await run.wait()
     assert (ended.status, ended.reason) == ("failed", "provider_error")
     _, kept = (await session.messages()).messages
@@ -59,11 +59,13 @@ async def test_what_a_crash_left_is_told_to_the_model_in_its_place(
     await server.start()
     assert (await run.wait()).status == "interrupted"
     await session.prompt("Say it again")
-    told = [m for m in (await model.next_request()).messages if m["role"] != "system"]
+    exchange = await model.next_request()
+    told = [m for m in exchange.messages if m["role"] != "system"]
     assert [message["role"] for message in told] == ["user", "assistant", "user"]
     assert told[0]["content"] == "What is the number?"
-    assert told[1]["content"].startswith("It is 4711, ")
-    assert told[2]["content"] == "Say it again"
+    assert told[1]["content"] == "It is 4711, "
+    assert "cut off there because the server stopped" in told[2]["content"]
+    assert exchange.prompt == "Say it again"
 
 
 @pytest.mark.failure(8)

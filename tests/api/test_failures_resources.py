@@ -118,7 +118,7 @@ async def test_stopped_failed_and_crashed_runs_are_in_the_books(
         if end == "stop":
             await session.cancel()
         elif end == "break":
-            await exchange.break_off()
+            await exchange.complain()
         else:
             await server.kill()
             await server.start()

@@ -81,7 +81,7 @@ async def test_each_ending_is_told_when_it_happens_and_the_queue_goes_on_after_f
     assert (await runs[1].get()).status == "running"
     await exchange.text("half")
     await until_text(runs[1], "half")
-    await exchange.break_off()
+    await exchange.complain()
     assert (await runs[1].wait()).status == "failed"
     assert (await model.next_request()).prompt == "three"
     assert (await runs[2].cancel()).status == "cancelled"

@@ -178,7 +178,7 @@ async def test_an_error_keeps_the_prompt_once_with_its_attachment_and_time(
     if said:
         await exchange.text(said)
         await until_text(run, said)
-        await exchange.drop()
+        await exchange.complain()
     else:
         await exchange.fail(401, "the key is wrong")
     ended = await run.wait()

@@ -259,7 +259,7 @@ async def _end(exchange: Exchange, how: str) -> None:
         if how == "well":
             await exchange.finish()
         elif how == "badly":
-            await exchange.drop()
+            await exchange.complain()
         else:
             await exchange.fail(401, "no")
     except ConnectionError:

@@ -288,3 +288,26 @@ async def test_a_provider_in_trouble_says_so_and_is_kept(
     added = await put(api, model, base_url=dead_url, models=["one"])
     assert (added["offers"], added["error"]) == (1, "lab could not be reached")
     assert (await api.get("/api/models"))["default"] == "lab/one"
+
+
+async def test_a_preset_fills_in_what_is_left_out(api: Api, model: ModelServer) -> None:
+    shown = (await api.get("/api/providers"))["presets"]
+    assert {
+        "name": "groq",
+        "title": "Groq",
+        "kind": "openai",
+        "base_url": "https://api.groq.com/openai/v1",
+        "key": "needed",
+        "variable": "GROQ_API_KEY",
+        "about": "A key from your Groq account.",
+    } in shown
+    added = await api.call("PUT", "/api/providers/vllm", {"base_url": model.url})
+    assert (added.status, added.body["kind"]) == (200, "openai")
+    tried = await api.call("POST", "/api/providers/test", {"name": "vllm", "base_url": model.url})
+    assert tried.body["ok"]
+
+
+async def test_a_name_that_is_no_presets_needs_a_kind(api: Api, model: ModelServer) -> None:
+    for name in ("lab", "custom"):
+        answer = await api.call("PUT", f"/api/providers/{name}", {"base_url": model.url})
+        assert refused(answer, 422, "invalid_input"), answer

@@ -43,10 +43,13 @@ async def test_every_run_is_on_the_bill_of_its_day(house: House) -> None:
     assert row == {
         "day": ended["finished_at"][:10],
         "model": "openai/test-model",
+        "kind": "run",
         "runs": 2,
         "input_tokens": 103,
         "output_tokens": 24,
         "reasoning_tokens": 5,
+        "cache_read_tokens": 0,
+        "cache_write_tokens": 0,
         "exact": True,
         "cost_usd": None,
     }

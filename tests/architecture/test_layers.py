@@ -15,6 +15,7 @@ ROOMS = {
     "aiohttp": ("tenuto.agent.tools", "tenuto.client"),
     "httptools": ("tenuto.agent.providers",),
     "xllamacpp": ("tenuto.agent",),
+    "pypdf": ("tenuto.agent.tools.processes.programs",),
     "click": ("tenuto.banner", "tenuto.cli", "tenuto.wiring"),
 }
 """A technology, and the only rooms that may use it."""

@@ -245,6 +245,16 @@ class DrivenSession:
         )
         await self.settle()
 
+    async def compact_here(self, through: MessageId, part: str, summary: str) -> None:
+        """A compaction by the run under way, to the middle of a message."""
+        moment = self.moment()
+        await self.store.commit(
+            self.id,
+            lambda desk: editing.compacted(
+                desk, self.fence, through, summary, moment, part=PartId(part)
+            ),
+        )
+
     async def update(self, **changes: Any) -> None:
         moment = self.asked()
         await self.store.commit(

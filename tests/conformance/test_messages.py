@@ -79,6 +79,31 @@ async def test_a_snapshot_tells_what_was_compacted_until_it_is_undone(store: Sto
     assert (await store.snapshot(driven.id)).compactions == ()
 
 
+async def test_a_summary_may_end_in_the_middle_of_a_message(store: Store) -> None:
+    driven = await DrivenSession.begin(store)
+    await driven.accept("question")
+    await driven.start()
+    await driven.say("one", part="prt_1")
+    await driven.say("two", part="prt_2")
+    answer = await driven.open_id()
+    await driven.compact_here(answer, "prt_1", "One was said.")
+    await driven.say("three", part="prt_3")
+    told = await store.background(driven.id)
+    assert told.summary == "One was said."
+    assert [[part.id for part in m.parts] for m in told.messages] == [["prt_2", "prt_3"]]
+    (shown,) = (await store.snapshot(driven.id)).compactions
+    assert (shown.through_message_id, shown.through_part_id) == (answer, "prt_1")
+    await driven.settle()
+    await driven.turn("more", "answer")
+    told = await store.background(driven.id)
+    assert [len(message.parts) for message in told.messages] == [2, 1, 1]
+    # Whoever reads the transcript still sees all of it.
+    assert len((await store.snapshot(driven.id)).messages[1].parts) == 3
+    await driven.undo()
+    await driven.undo()
+    assert (await store.background(driven.id)).summary is None
+
+
 async def test_a_page_of_sessions_says_where_the_workspaces_log_was(store: Store) -> None:
     driven = await DrivenSession.begin(store)
     await driven.turn("question", "answer")

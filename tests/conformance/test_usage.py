@@ -3,9 +3,11 @@
 import pytest
 
 from tenuto.core import comparison as comparing
+from tenuto.core import editing
 from tenuto.core.comparison import Comparison, Pane
-from tenuto.core.day_usage import DayUsage
+from tenuto.core.day_usage import DayUsage, UsageKind, booking
 from tenuto.core.desk import Moment
+from tenuto.core.principal import OWNER
 from tenuto.core.run import Ending, Mode, Reason, RunStatus, Usage
 from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import ComparisonId, SessionId, WorkspaceId
@@ -128,3 +130,34 @@ async def test_a_vote_moves_what_was_hidden_to_its_models(store: Store) -> None:
         ("m/a", 1, 10, 0.5),
         ("m/b", 1, 10, 0.5),
     ]
+
+
+async def test_what_it_was_for_is_told_apart(store: Store) -> None:
+    driven = await DrivenSession.begin(store)
+    await run(driven, ending(10, 0.1))
+    (said, _) = (await store.snapshot(driven.id)).messages
+    await driven.compact(said.id, "In short.")
+    title = booking(
+        Usage(input_tokens=7, cache_read_tokens=5, cache_write_tokens=1, cost_usd=0.5),
+        kind=UsageKind.TITLE,
+        model="m/small",
+        at=START,
+        by=OWNER.id,
+    )
+    moment = driven.moment()
+    for name in ("Greetings", None):
+        await store.commit(
+            driven.id,
+            lambda desk: editing.name(desk, name, moment, booked=(title,)),  # noqa: B023
+        )
+    assert (await store.session(driven.id)).title == "Greetings"
+    rows = {(u.model, u.kind): u for u in await store.usage(since=DAY)}
+    assert rows.keys() == {
+        ("m/x", UsageKind.RUN),
+        ("m/x", UsageKind.SUMMARY),
+        ("m/small", UsageKind.TITLE),
+    }
+    titles = rows["m/small", UsageKind.TITLE]
+    # A title that was not given was paid for, too.
+    assert (titles.runs, titles.input_tokens, titles.cost_usd) == (2, 14, 1.0)
+    assert (titles.cache_read_tokens, titles.cache_write_tokens) == (10, 2)

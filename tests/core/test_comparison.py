@@ -17,7 +17,7 @@ from tests.core.little_store import NODE, START, LittleStore, ending, plain
 
 MOMENT = Moment(now=START, node=NODE)
 SECRET = "house/top-secret-9"
-USED = Usage(input_tokens=5, output_tokens=7, cost_usd=0.25)
+USED = Usage(input_tokens=5, output_tokens=7, cache_read_tokens=3, cost_usd=0.25)
 FAILED = Ending(
     status=RunStatus.FAILED,
     reason=Reason.PROVIDER_ERROR,
@@ -103,6 +103,8 @@ def test_the_code_of_a_hidden_error_is_kept() -> None:
     run = store.settle(FAILED)
     assert run.error is not None and run.error.code == "provider_error"
     assert "vote" in run.error.message
+    # Nor is it told what the provider had kept: not everyone keeps anything.
+    assert (run.usage.cost_usd, run.usage.cache_read_tokens) == (None, 0)
 
 
 def test_the_vote_shows_everything_that_was_hidden() -> None:
@@ -121,7 +123,7 @@ def test_the_vote_shows_everything_that_was_hidden() -> None:
     assert failed.error == FAILED.error
     assert failed.usage == done.usage == USED
     assert store.session.model == SECRET
-    assert store.session.usage.cost_usd == 0.5
+    assert (store.session.usage.cost_usd, store.session.usage.cache_read_tokens) == (0.5, 6)
     assert store.session.comparison is not None and store.session.comparison.voted
     assert [pane.model for pane in shown(voted, ()).panes] == [SECRET, "house/m1"]
     assert folds_to_its_rows(store)

@@ -43,7 +43,8 @@ FILE = FilePart(
 )
 RUN_FIELDS = (
     "id session_id by status reason error model mode when_busy on_disconnect accept_number "
-    "accepted_at started_at finished_at input steered_into continues usage"
+    "accepted_at started_at finished_at input steered_into continues effort options attended "
+    "waiting notices usage"
 )
 SESSION_FIELDS = (
     "id workspace_id by title title_source model system pinned archived draft created_at updated_at "
@@ -86,7 +87,7 @@ ALL: dict[str, tuple[Event, str]] = {
     "session.rewound": (events.SessionRewound(**OF_SESSION, removed=(MSG,)), "removed"),
     "session.compacted": (
         events.SessionCompacted(**COMMON, through_message_id=MSG, summary="s"),
-        "through_message_id summary",
+        "through_message_id through_part_id summary",
     ),
     "session.deleted": (events.SessionDeleted(**OF_SESSION), ""),
 }
@@ -133,6 +134,8 @@ def test_a_run_and_a_session_have_all_their_fields_also_when_they_say_nothing() 
         "input_tokens",
         "output_tokens",
         "reasoning_tokens",
+        "cache_read_tokens",
+        "cache_write_tokens",
         "exact",
         "cost_usd",
     }

@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from tenuto.core.meter import Meter, estimate_tokens, priced
+from tenuto.core.meter import Meter, Price, estimate_tokens, priced
 from tenuto.core.run import Usage
 
 TOLD = Usage(input_tokens=100, output_tokens=20, reasoning_tokens=5)
@@ -93,48 +94,55 @@ def test_an_estimate_is_never_less_than_a_quarter_of_the_characters(characters: 
 
 def test_a_price_is_per_million_tokens() -> None:
     usage = Usage(input_tokens=1_000_000, output_tokens=500_000)
-    assert priced(usage, input_price=2.5, output_price=10).cost_usd == 7.5
+    assert priced(usage, Price(input=2.5, output=10)).cost_usd == 7.5
 
 
-def test_what_the_provider_had_kept_has_its_own_price() -> None:
-    usage = Usage(input_tokens=1_000_000, output_tokens=0)
-    half = priced(usage, input_price=2.0, output_price=10, cached=500_000, cached_price=0.2)
-    assert half.cost_usd == 1.1
-    # Without one it is priced as any other input: the cost is never too low.
-    assert priced(usage, input_price=2.0, output_price=10, cached=500_000).cost_usd == 2.0
+def test_what_the_provider_keeps_has_its_own_prices() -> None:
+    usage = Usage(input_tokens=1_000_000, cache_read_tokens=500_000, cache_write_tokens=200_000)
+    price = Price(input=2.0, output=10, cache_read=0.2, cache_write=2.5)
+    # 300,000 at 2, 500,000 at 0.2, 200,000 at 2.5.
+    assert priced(usage, price).cost_usd == 1.2
+    # Without them it is priced as any other input: the cost is never too low.
+    assert priced(usage, Price(input=2.0, output=10)).cost_usd == 2.0
     # Nobody can have kept more than was asked.
-    most = priced(usage, input_price=2.0, output_price=10, cached=9_000_000, cached_price=0.2)
-    assert most.cost_usd == 0.2
+    most = Usage(input_tokens=1_000_000, cache_read_tokens=9_000_000, cache_write_tokens=9)
+    assert priced(most, price).cost_usd == 0.2
 
 
 def test_what_was_kept_adds_up_over_the_requests_that_said_so() -> None:
     meter = Meter()
     meter.request(4)
-    meter.report(TOLD, cached=60)
+    meter.report(replace(TOLD, cache_read_tokens=60))
     meter.request(4)
-    meter.report(TOLD, cached=10)
-    meter.report(TOLD, cached=30)
-    assert meter.cached() == 90
+    meter.report(replace(TOLD, cache_read_tokens=10))
+    meter.report(replace(TOLD, cache_read_tokens=30, cache_write_tokens=7))
+    assert meter.total().cache_read_tokens == 90
+    assert meter.total().cache_write_tokens == 7
     meter.request(4)
-    meter.report(TOLD, cached=5)
+    meter.report(replace(TOLD, cache_read_tokens=5))
     meter.refused()
-    assert meter.cached() == 90
+    assert meter.total().cache_read_tokens == 90
 
 
 @pytest.mark.guarantee("E1")
 def test_no_sum_outgrows_what_everyone_can_hold() -> None:
-    much = Usage(input_tokens=2**53, output_tokens=2**53, reasoning_tokens=2**53)
+    much = Usage(
+        input_tokens=2**53,
+        output_tokens=2**53,
+        reasoning_tokens=2**53,
+        cache_read_tokens=2**53,
+        cache_write_tokens=2**53,
+    )
     meter = Meter()
     for _ in range(3):
         meter.request(4)
-        meter.report(much, cached=2**53)
+        meter.report(much)
     assert meter.total() + much == much
-    assert meter.cached() == 2**53
 
 
 @pytest.mark.parametrize("price", [1e300, float("inf"), float("nan")])
 def test_a_cost_is_always_a_number_that_can_be_added_up(price: float) -> None:
-    usage = priced(Usage(input_tokens=2**53), input_price=price, output_price=price)
+    usage = priced(Usage(input_tokens=2**53), Price(input=price, output=price))
     assert usage.cost_usd == 1e12
 
 

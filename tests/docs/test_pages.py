@@ -39,7 +39,10 @@ def test_every_command_of_make_is_one(path: Path) -> None:
 def test_every_settings_file_shown_is_a_good_one(path: Path, tmp_path: Path) -> None:
     for block in blocks(path, "toml"):
         (tmp_path / "tenuto.toml").write_text(block, encoding="utf-8")
-        load({}, {"HOME": str(tmp_path), "LAB_KEY": "k"}, tmp_path)
+        # The password manager of the examples.
+        (tmp_path / "pass").write_text("#!/bin/sh\necho k\n", encoding="utf-8")
+        (tmp_path / "pass").chmod(0o700)
+        load({}, {"HOME": str(tmp_path), "LAB_KEY": "k", "PATH": str(tmp_path)}, tmp_path)
 
 
 def test_the_page_of_settings_is_made_from_the_settings() -> None:

@@ -28,7 +28,7 @@ class NoModels:
 
 
 class NoTitles:
-    async def make(self, session_id: SessionId, run: Run) -> str | None:
+    async def make(self, session_id: SessionId, run: Run) -> None:
         return None
 
 

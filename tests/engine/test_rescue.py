@@ -1,11 +1,13 @@
 """What a node may rescue, and what it may not."""
 
+import asyncio
 from collections.abc import Sequence
 
 import anyio
 import anyio.lowlevel
 import pytest
 
+from tenuto.core.error import StorageTrouble
 from tenuto.core.run import OnDisconnect
 from tenuto.core.value import Instant, NodeId, RunId, SessionId
 from tenuto.engine.engine import Switchboard
@@ -181,3 +183,32 @@ async def test_a_crashed_run_keeps_what_it_had_said_in_a_message_that_is_closed(
     assert (await harness.store.run(run.id)).status == "interrupted"
     answer = (await harness.store.snapshot(driven.id)).messages[-1]
     assert (answer.text(), answer.finish_reason) == ("Hello", "interrupted")
+
+
+async def test_a_store_that_refuses_twice_in_a_row_does_not_cost_the_lease(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Counted on a clock of its own: how long nobody heard of this node."""
+    harness = EngineHarness(MemoryStore(Switchboard()), Switchboard())
+    silent, answers = 0.0, iter([None, StorageTrouble("no"), StorageTrouble("no"), None])
+    longest: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        nonlocal silent
+        silent += seconds
+
+    async def round_of() -> None:
+        nonlocal silent
+        trouble = next(answers, asyncio.CancelledError())
+        if trouble is not None:
+            raise trouble
+        longest.append(silent)
+        silent = 0.0
+
+    monkeypatch.setattr(anyio, "sleep", sleep)
+    monkeypatch.setattr(harness.rescuer, "round", round_of)
+    with pytest.raises(asyncio.CancelledError):
+        await harness.rescuer.watch()
+    # Nodes are taken for dead after 15 seconds.
+    assert len(longest) == 2
+    assert max(longest) < 15

@@ -28,6 +28,7 @@ class RecordedWork:
         self.recorder = self
         self.run = self
         self.id = RunId("run_1")
+        self.attended = True
         self._answer = answer
         self._note = note
 

@@ -195,7 +195,7 @@ async def failed(house: House) -> Recording:
     _, exchange = await house.held(recording.id, "Go")
     await exchange.text("So far so g")
     await recording.until_shown("So far")
-    await exchange.break_off()
+    await exchange.complain()
     await recording.until("run.finished")
     await recording.mark()
     _, exchange = await house.held(recording.id, "Again")

@@ -37,6 +37,19 @@ ENDINGS = {
 """What the contract has for a run that nobody stopped, no limit of cost and no disk failed."""
 
 
+OWN_WIRES = """
+[[providers]]
+name = "responses"
+kind = "openai-responses"
+base_url = "{url}/v1"
+
+[[providers]]
+name = "ollama"
+kind = "ollama"
+base_url = "{url}"
+"""
+
+
 def all_shapes() -> list[Shape]:
     return [*fields(), *odd_http(), *odd_calls(), *floods()]
 
@@ -71,6 +84,9 @@ async def hostile_server(
             **LIMITS,
             **(env or {}),
         }
+        data = folder / "data"
+        data.mkdir(mode=0o700)
+        (data / "tenuto.toml").write_text(OWN_WIRES.format(url=provider.url))
         connector = aiohttp.TCPConnector(limit=2 * AT_ONCE)
         async with (
             TenutoServer(folder, model_url=f"{provider.url}/v1", env=keys) as server,

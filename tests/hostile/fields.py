@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tests.hostile.own_fields import own_fields
 from tests.hostile.shape import (
     Shape,
     answered,
@@ -103,7 +104,7 @@ ANTHROPIC_PLACES = (
 
 
 def fields() -> list[Shape]:
-    return [*_openai(), *_anthropic(), *_errors(), *_long()]
+    return [*_openai(), *_anthropic(), *own_fields(VALUES), *_errors(), *_long()]
 
 
 def _openai() -> list[Shape]:

@@ -6,13 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+from tests.hostile.own_fields import lines
 from tests.hostile.shape import STOPPED, Shape, closing, head, opening, stream, text_block
 
 SOUND_LIST = b'{"data":[{"id":"m"}]}'
 GOOD = {
     "openai": stream({"choices": [{"delta": {"content": "Good."}}]}, STOPPED, b"[DONE]"),
     "anthropic": stream(*opening(), text_block("Good."), *closing()),
+    "responses": stream(
+        {"type": "response.output_text.delta", "delta": "Good."},
+        {"type": "response.completed", "response": {"status": "completed"}},
+    ),
+    "ollama": lines({"message": {"content": "Good."}, "done": True}),
 }
+WIRES = {"/messages": "anthropic", "/responses": "responses", "/api/chat": "ollama"}
+"""By how the address ends; all others speak chat completions."""
 NAMED = re.compile(r"<<(.*?)>>", re.DOTALL)
 LISTED = re.compile(r"^/list/([\w-]+)/")
 
@@ -64,7 +72,7 @@ class HostileProvider:
             writer.write(self._listing(target))
             await writer.drain()
             return
-        wire = "anthropic" if target.endswith("/messages") else "openai"
+        wire = next((name for end, name in WIRES.items() if target.endswith(end)), "openai")
         shape = self._wanted(json.loads(body))
         if shape is None:
             writer.write(GOOD[wire])
@@ -80,9 +88,11 @@ class HostileProvider:
 
     def _wanted(self, asked: Any) -> Shape | None:
         """None once tools have answered, so that every run can come to an end."""
-        last = asked["messages"][-1]
+        last = {"role": "", **(asked.get("messages") or asked["input"])[-1]}
+        if last["role"] != "user":
+            return None
         said = last["content"] if isinstance(last["content"], list) else [{"text": last["content"]}]
-        if last["role"] != "user" or any("tool_use_id" in block for block in said):
+        if any("tool_use_id" in block for block in said):
             return None
         named = NAMED.findall(" ".join(block.get("text") or "" for block in said))
         return self._shapes[named[-1]] if named else None

@@ -15,7 +15,7 @@ CALLED = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
 class Shape(NamedTuple):
     name: str
     wire: str
-    """`openai` or `anthropic`."""
+    """`openai`, `anthropic`, `responses` or `ollama`."""
     start: bytes
     """Sent as it is: head and body."""
     again: bytes = b""

@@ -12,11 +12,21 @@ from hypothesis import strategies as st
 from tenuto.agent.allowance import LimitReached
 from tenuto.agent.providers.catalogue.description import Describer
 from tenuto.agent.providers.connection.errors import Border
+from tenuto.agent.providers.connection.exchange import Reply
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
 from tenuto.agent.providers.wires.chat_answer import ChatAnswer
+from tenuto.agent.providers.wires.ollama_answer import OllamaAnswer
+from tenuto.agent.providers.wires.responses_answer import ResponsesAnswer
 from tenuto.ports.model import ProviderError
 from tests.agent.test_answer import Paper
 from tests.hostile.fields import ANTHROPIC_EVENTS, ANTHROPIC_PLACES, OPENAI_EVENT, OPENAI_PLACES
+from tests.hostile.own_fields import (
+    OLLAMA_EVENTS,
+    OLLAMA_PLACES,
+    RESPONSES_EVENTS,
+    RESPONSES_PLACES,
+    odd,
+)
 from tests.hostile.shape import put
 from tests.providers.made import SEALER
 
@@ -60,7 +70,15 @@ def errors() -> st.SearchStrategy[Any]:
     return st.builds(put, st.just(TOLD), st.sampled_from(ERRORS), ANYTHING)
 
 
-async def recorded(answer: ChatAnswer | AnthropicAnswer, events: list[Any]) -> None:
+def own_events(events: dict[str, Any], places: tuple[str, ...]) -> st.SearchStrategy[list[Any]]:
+    def at(where: str, value: Any) -> Any:
+        return odd(events, where, value)[where.split()[0]]
+
+    one = st.builds(at, st.sampled_from(places), ANYTHING)
+    return st.lists(one | st.sampled_from([*events.values()]) | errors(), min_size=1, max_size=6)
+
+
+async def recorded(answer: Reply, events: list[Any]) -> None:
     """All that these events give is written down, and every stored event can be sent."""
     paper = Paper()
     try:
@@ -79,9 +97,15 @@ async def recorded(answer: ChatAnswer | AnthropicAnswer, events: list[Any]) -> N
     for event in paper.log.events:
         msgspec.json.encode(event)
     usage = paper.meter.total()
-    for count in (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens):
+    for count in (
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.reasoning_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_tokens,
+    ):
         assert type(count) is int and 0 <= count <= 2**53
-    assert 0 <= paper.meter.cached() <= 2**53
+    assert 0 <= paper.meter.total().cache_read_tokens <= 2**53
 
 
 @pytest.mark.guarantee("E1")
@@ -96,6 +120,20 @@ def test_anything_in_any_field_of_the_openai_wire_can_be_stored(events: list[Any
 @given(anthropic_events())
 def test_anything_in_any_field_of_the_anthropic_wire_can_be_stored(events: list[Any]) -> None:
     asyncio.run(recorded(AnthropicAnswer(BORDER, SEALER), events))
+
+
+@pytest.mark.guarantee("E1")
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(own_events(RESPONSES_EVENTS, RESPONSES_PLACES))
+def test_anything_in_any_field_of_the_responses_wire_can_be_stored(events: list[Any]) -> None:
+    asyncio.run(recorded(ResponsesAnswer(BORDER, SEALER), events))
+
+
+@pytest.mark.guarantee("E1")
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(own_events(OLLAMA_EVENTS, OLLAMA_PLACES))
+def test_anything_in_any_field_of_ollamas_wire_can_be_stored(events: list[Any]) -> None:
+    asyncio.run(recorded(OllamaAnswer(BORDER, SEALER), events))
 
 
 @settings(max_examples=100, deadline=None)

@@ -44,8 +44,7 @@ class SessionLog(Fold):
             case "run.started":
                 self._start(event["run"])
             case "run.updated":
-                run = event["run"]
-                self._must(run["id"] in self.queue and run["status"] == "queued", Rule.WAITING, run)
+                self._update_run(event["run"])
             case "run.finished":
                 self._finish(event["run"])
             case "approval.requested" | "approval.resolved":
@@ -53,6 +52,16 @@ class SessionLog(Fold):
             case _:
                 self._check_session(event)
         super().apply(event)
+
+    def _update_run(self, run: Json) -> None:
+        """What waits in the queue may be changed; what runs may say what it waits for."""
+        if run["id"] == self.active:
+            before = self.runs[run["id"]]
+            said = {"waiting", "notices"}
+            same = all(before[field] == run[field] for field in run.keys() - said)
+            self._must(same and before != run, Rule.WAITING, run)
+        else:
+            self._must(run["id"] in self.queue and run["status"] == "queued", Rule.WAITING, run)
 
     def _must(self, holds: object, rule: Rule, *seen: object) -> None:
         if not holds:

@@ -1,5 +1,6 @@
 """Providers to try: one of each kind."""
 
+import base64
 from collections.abc import Sequence
 from functools import partial
 
@@ -37,3 +38,9 @@ SEALER = Sealer("house", MODEL)
 responses = partial(made, ProviderKind.OPENAI_RESPONSES)
 chat = partial(made, ProviderKind.OPENAI)
 anthropic = partial(made, ProviderKind.ANTHROPIC)
+ollama = partial(made, ProviderKind.OLLAMA)
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+"""One dot."""

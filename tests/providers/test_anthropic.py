@@ -1,11 +1,13 @@
 """Answers on the Anthropic wire, held and released event by event."""
 
+import base64
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from tenuto.agent.providers.provider import HttpProvider
+from tenuto.agent.providers.wires.anthropic import AnthropicWire
 from tenuto.core.message import Seal
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId
@@ -29,7 +31,7 @@ from tenuto.ports.model import (
     UserTurn,
 )
 from tests.providers.asking import begin, texts, user
-from tests.providers.made import anthropic
+from tests.providers.made import PNG, anthropic
 from tests.support.model_server import Exchange, ModelServer
 
 pytestmark = pytest.mark.anyio
@@ -87,7 +89,7 @@ async def test_thinking_text_and_calls_stream(server: ModelServer, claude: HttpP
     await delta(exchange, 2, {"type": "input_json_delta", "partial_json": ':"ls"}'})
     await stop(exchange, "tool_use", 30)
     assert await hearing.all() == [
-        UsagePiece(usage=Usage(input_tokens=15, output_tokens=1), cached_tokens=5),
+        UsagePiece(usage=Usage(input_tokens=15, output_tokens=1, cache_read_tokens=5)),
         ReasoningPiece(text="Hmm"),
         SealPiece(seal=SIGNED),
         TextPiece(text="Let me see"),
@@ -95,7 +97,7 @@ async def test_thinking_text_and_calls_stream(server: ModelServer, claude: HttpP
         CallPiece(index=0, text='{"command"'),
         CallStarted(index=1, id=CallId("t2"), name="todo"),
         CallPiece(index=0, text=':"ls"}'),
-        UsagePiece(usage=Usage(input_tokens=15, output_tokens=30), cached_tokens=5),
+        UsagePiece(usage=Usage(input_tokens=15, output_tokens=30, cache_read_tokens=5)),
         Finished(reason="tool_calls"),
     ]
 
@@ -141,7 +143,8 @@ async def test_an_error_event_ends_the_answer_after_what_came(
     with pytest.raises(ProviderError) as caught:
         await hearing.all()
     assert caught.value.retry_after == 0.5
-    assert str(caught.value) == "anthropic broke off with an error: Overloaded ***"
+    words = "anthropic is overloaded; try again later, or use another model: Overloaded ***"
+    assert str(caught.value) == words
     assert texts(hearing.pieces) == "Half"
 
 
@@ -180,7 +183,7 @@ async def test_user_and_assistant_take_turns_whatever_the_conversation(
     calls = tuple(
         ToolCall(id=CallId(name), name="shell", arguments='{"a":1}') for name in ("c1", "c2")
     )
-    image = FileBlock(name="a.png", media_type="image/png", content=b"\x89PNG")
+    image = FileBlock(name="a.png", media_type="image/png", content=PNG)
     request = ModelRequest(
         model="test-model",
         system="Be brief.",
@@ -196,7 +199,7 @@ async def test_user_and_assistant_take_turns_whatever_the_conversation(
     )
     hearing, exchange = await begin(claude, server, request)
     result = {"type": "tool_result"}
-    png = {"type": "base64", "media_type": "image/png", "data": "iVBORw=="}
+    png = {"type": "base64", "media_type": "image/png", "data": base64.b64encode(PNG).decode()}
     assert exchange.body == {
         "model": "test-model",
         "max_tokens": 8192,
@@ -258,9 +261,17 @@ async def test_thoughts_are_given_back_as_they_came(
     assert SealPiece(seal=hidden) in await hearing.all()
 
 
+def test_a_thought_that_led_to_nothing_is_left_out() -> None:
+    said = AssistantTurn(blocks=(TextBlock(text="Yes."), Thought(text="Hmm", seal=SIGNED)))
+    request = ModelRequest(model="test-model", system="", turns=(user("Hi"), said, user("So?")))
+    model = anthropic("anthropic", "http://house/v1").describer.model("test-model")
+    body = AnthropicWire("").body(request, model)
+    assert body["messages"][1]["content"] == [{"type": "text", "text": "Yes."}]
+
+
 async def test_its_models_are_listed(server: ModelServer, claude: HttpProvider) -> None:
     server.models = [{"type": "model", "id": "claude-x", "display_name": "Claude X"}]
     models = await claude.models()
     assert [(m.id, m.context_window, m.capabilities) for m in models] == [
-        ("anthropic/claude-x", 200000, ("tools", "vision"))
+        ("anthropic/claude-x", 200000, ("tools", "vision", "documents", "reasoning"))
     ]

@@ -185,7 +185,7 @@ async def test_the_embedded_model_is_offered_only_when_there_is_no_other(
 async def test_the_usual_local_servers_are_looked_for(tmp_path: Path) -> None:
     config = CatalogueConfig(models_dir=tmp_path)
     assert [(p.name, p.base_url) for p in config.local] == [
-        ("ollama", "http://127.0.0.1:11434/v1"),
+        ("ollama", "http://127.0.0.1:11434"),
         ("lmstudio", "http://127.0.0.1:1234/v1"),
         ("llamacpp", "http://127.0.0.1:8080/v1"),
     ]

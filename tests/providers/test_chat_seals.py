@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tenuto.agent.providers.catalogue.setting import ModelSetting
 from tenuto.agent.providers.wires.chat import ChatWire
@@ -26,11 +27,12 @@ from tests.providers.asking import user
 from tests.providers.made import chat
 from tests.providers.test_foreign import BORDER, encoded
 
+HOUSE = "https://house.example/v1"
 DEEPSEEK = "https://api.deepseek.com/v1"
 GOOGLE = "https://generativelanguage.googleapis.com/v1beta/openai"
 MISTRAL = "https://api.mistral.ai/v1"
-MODEL = chat("house", DEEPSEEK, models=[ModelSetting(name="m")]).describer.model("m")
-OTHER = chat("house", DEEPSEEK, models=[ModelSetting(name="n")]).describer.model("n")
+MODEL = chat("house", HOUSE, models=[ModelSetting(name="m")]).describer.model("m")
+OTHER = chat("house", HOUSE, models=[ModelSetting(name="n")]).describer.model("n")
 CALL = ToolCall(id=CallId("c1"), name="shell", arguments="{}")
 RESULT = ToolTurn(call_id=CallId("c1"), name="shell", output="fine")
 
@@ -42,7 +44,7 @@ def heard(*deltas: dict[str, Any]) -> list[Any]:
     return pieces + answer.end()
 
 
-def told(turns: tuple[Turn, ...], *, url: str = DEEPSEEK, model: Model = MODEL) -> list[Any]:
+def told(turns: tuple[Turn, ...], *, url: str = HOUSE, model: Model = MODEL) -> list[Any]:
     request = ModelRequest(model=model.name, system="", turns=turns)
     messages: list[Any] = ChatWire(url).body(request, model)["messages"]
     return messages
@@ -104,5 +106,19 @@ def test_what_google_adds_to_a_call_goes_back_with_it() -> None:
 def test_where_a_user_may_not_speak_right_after_a_tool_something_stands_between() -> None:
     turns = (user("Hi"), AssistantTurn(blocks=(CALL,)), RESULT, user("B"))
     assert [m["role"] for m in told(turns)] == ["user", "assistant", "tool", "user"]
-    roles = [m["role"] for m in told(turns, url=MISTRAL)]
-    assert roles == ["user", "assistant", "tool", "assistant", "user"]
+    between = ["user", "assistant", "tool", "assistant", "user"]
+    assert [m["role"] for m in told(turns, url=MISTRAL)] == between
+    # The model's template refuses it, wherever it runs.
+    devstral = replace(MODEL, name="Devstral-Small-2507")
+    assert [m["role"] for m in told(turns, model=devstral)] == between
+
+
+@pytest.mark.parametrize("url", [DEEPSEEK, "https://api.moonshot.ai/v1"])
+def test_where_thoughts_must_be_told_every_answer_has_some(url: str) -> None:
+    step = AssistantTurn(blocks=(sealed_by({"reasoning_content": "Hmm"}, {"content": "So"}), CALL))
+    said = AssistantTurn(blocks=(TextBlock(text="A"),))
+    messages = told((user("Hi"), step, RESULT, said, user("B")), url=url)
+    assert messages[1]["reasoning_content"] == "Hmm"
+    assert messages[3]["reasoning_content"] == " "
+    another = told((user("Hi"), step, RESULT), url=url, model=OTHER)
+    assert another[1]["reasoning_content"] == " "

@@ -31,6 +31,10 @@ def no_progress(done: int, total: int) -> None:
     """Shows nothing."""
 
 
+def small(folder: Path) -> ModelFile:
+    return ModelFile(folder, progress=no_progress)
+
+
 @pytest.fixture
 async def models_dir(pytestconfig: pytest.Config) -> Path:
     """A folder with the model's file, fetched once for all test runs."""
@@ -38,7 +42,7 @@ async def models_dir(pytestconfig: pytest.Config) -> Path:
     assert kept or pytestconfig.cache, "without pytest's cache, set TENUTO_TEST_MODELS"
     folder = Path(kept) if kept else pytestconfig.cache.mkdir("tenuto-models")
     try:
-        await ModelFile(folder, progress=no_progress).path()
+        await small(folder).path()
     except ProviderError as error:
         if "cannot be reached" in str(error):
             pytest.skip(f"the embedded model is not here: {error}")
@@ -48,7 +52,7 @@ async def models_dir(pytestconfig: pytest.Config) -> Path:
 
 @pytest.fixture
 async def embedded(models_dir: Path) -> AsyncIterator[EmbeddedProvider]:
-    provider = EmbeddedProvider(models_dir)
+    provider = EmbeddedProvider(small(models_dir))
     yield provider
     await provider.close()
 
@@ -116,7 +120,7 @@ async def test_a_killed_child_is_an_error_now_and_started_again_next_time(
 
 
 async def test_an_idle_child_is_stopped(models_dir: Path) -> None:
-    provider = EmbeddedProvider(models_dir, idle_seconds=0.2)
+    provider = EmbeddedProvider(small(models_dir), idle_seconds=0.2)
     async for _ in provider.stream(PROMPT):
         pid = provider.pid
     assert pid is not None
@@ -139,10 +143,10 @@ async def test_one_who_gives_up_while_it_starts_does_not_take_it_from_others(
 PARENT = """
 import asyncio, pathlib, sys
 from tenuto.agent.providers.embedded.provider import EmbeddedProvider
-from tests.providers.test_embedded import STORY
+from tests.providers.test_embedded import STORY, small
 
 async def main():
-    provider = EmbeddedProvider(pathlib.Path(sys.argv[1]))
+    provider = EmbeddedProvider(small(pathlib.Path(sys.argv[1])))
     async for _ in provider.stream(STORY):
         sys.stdout.write(f"{provider.pid}\\n")
         sys.stdout.flush()

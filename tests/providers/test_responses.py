@@ -1,5 +1,6 @@
 """Answers on the OpenAI Responses wire, held and released event by event."""
 
+import base64
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -30,7 +31,7 @@ from tenuto.ports.model import (
     UserTurn,
 )
 from tests.providers.asking import REQUEST, begin, texts, user
-from tests.providers.made import responses
+from tests.providers.made import PNG, responses
 from tests.support.model_server import Exchange, ModelServer
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +44,7 @@ USAGE = {
     "output_tokens_details": {"reasoning_tokens": 20},
 }
 USED = UsagePiece(
-    usage=Usage(input_tokens=12, output_tokens=30, reasoning_tokens=20), cached_tokens=8
+    usage=Usage(input_tokens=12, output_tokens=30, reasoning_tokens=20, cache_read_tokens=8)
 )
 
 
@@ -213,7 +214,10 @@ CONVERSATION = [
         "role": "user",
         "content": [
             {"type": "input_text", "text": "Read a"},
-            {"type": "input_image", "image_url": "data:image/png;base64,iVBORw=="},
+            {
+                "type": "input_image",
+                "image_url": f"data:image/png;base64,{base64.b64encode(PNG).decode()}",
+            },
         ],
     },
     {
@@ -249,7 +253,7 @@ CONVERSATION = [
 async def test_a_whole_conversation_is_sent(server: ModelServer, openai: HttpProvider) -> None:
     ours = Seal(wire="responses", model="openai/test-model", data='{"encrypted_content":"gAAA"}')
     theirs = Seal(wire="anthropic", model="openai/test-model", data='{"signature":"xyz"}')
-    image = FileBlock(name="a.png", media_type="image/png", content=b"\x89PNG")
+    image = FileBlock(name="a.png", media_type="image/png", content=PNG)
     request = ModelRequest(
         model="test-model",
         system="Be brief.",

@@ -27,16 +27,26 @@ async def trouble(hearing: Hearing) -> ProviderError:
     return caught.value
 
 
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 529])
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (429, "had too many requests (429); wait a little, or use another model"),
+        (500, "answered 500"),
+        (502, "answered 502"),
+        (503, "is overloaded (503); try again later, or use another model"),
+        (504, "answered 504"),
+        (529, "is overloaded (529); try again later, or use another model"),
+    ],
+)
 async def test_a_passing_trouble_may_be_tried_again(
-    server: ModelServer, provider: HttpProvider, status: int
+    server: ModelServer, provider: HttpProvider, status: int, words: str
 ) -> None:
     hearing, exchange = await begin(provider, server)
     await exchange.fail(status, "too much at once")
     error = await trouble(hearing)
     assert error.reason is Reason.PROVIDER_ERROR
     assert error.retry_after == 0.5
-    assert str(error) == f"house answered {status}: too much at once"
+    assert str(error) == f"house {words}: too much at once"
 
 
 @pytest.mark.parametrize(

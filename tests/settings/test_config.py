@@ -300,12 +300,12 @@ capabilities = ["fly"]
 price = { input = 1 }
 """
     model = "providers[2].models[1]"
-    capabilities = "a list, each one of tools, vision, reasoning"
+    capabilities = "a list, each one of tools, vision, documents, reasoning"
     assert complaints(tmp_path, file=file) == [
         "providers[1].base_ulr (tenuto.toml): no such setting; did you mean providers[1].base_url?",
         "providers[1].name (tenuto.toml): is missing",
         "providers[1].api_key = '(hidden)' (tenuto.toml): must be a text without spaces",
-        "providers[2].kind = 'open' (tenuto.toml): must be one of openai-responses, openai, anthropic",
+        "providers[2].kind = 'open' (tenuto.toml): must be one of openai-responses, openai, anthropic, ollama",
         f"{model}.context_window = -1 (tenuto.toml): must be a whole number, 1 or more",
         f"{model}.capabilities = ['fly'] (tenuto.toml): must be {capabilities}",
         f"{model}.price.output (tenuto.toml): is missing",
@@ -320,3 +320,10 @@ def test_a_key_variable_that_is_not_set_is_said(tmp_path: Path) -> None:
 def test_two_providers_of_one_name_are_refused(tmp_path: Path) -> None:
     entry = '[[providers]]\nname = "lab"\nkind = "openai"\n'
     assert complaints(tmp_path, file=entry * 2) == ["providers (tenuto.toml): two are named lab"]
+
+
+def test_a_model_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    (line,) = complaints(tmp_path, file='[embedded]\nfile = "mine.gguf"\n')
+    assert line == f"embedded.file (tenuto.toml): there is no file {tmp_path / 'mine.gguf'}"
+    (tmp_path / "mine.gguf").touch()
+    assert settings(tmp_path).embedded.file == tmp_path / "mine.gguf"

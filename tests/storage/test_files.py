@@ -19,7 +19,8 @@ BEFORE_THE_USES = 3
 def make_older(path: Path) -> None:
     connection = apsw.Connection(str(path))
     connection.execute(
-        "DROP INDEX files_unused; ALTER TABLE files DROP COLUMN unused_since; DROP TABLE file_uses"
+        "DROP INDEX files_unused; ALTER TABLE files DROP COLUMN unused_since; DROP TABLE file_uses;"
+        " ALTER TABLE compactions DROP COLUMN through_part_id"
     )
     connection.execute(f"PRAGMA user_version = {BEFORE_THE_USES}")
     connection.close()

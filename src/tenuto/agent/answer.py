@@ -3,10 +3,13 @@
 from collections.abc import Sequence
 from itertools import groupby
 
+import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from tenuto.agent.allowance import Allowance
-from tenuto.core.message import Part, ReasoningPart, Seal, TextPart, ToolPart
+from tenuto.agent.overlap import Overlap
+from tenuto.core.message import Part, ReasoningPart, Seal, TextPart, ToolPart, ToolState
 from tenuto.core.meter import Meter
 from tenuto.core.value import CallId, PartId
 from tenuto.engine.recorder import Recorder
@@ -14,6 +17,7 @@ from tenuto.ports.model import (
     CallPiece,
     CallStarted,
     Finished,
+    Notice,
     Piece,
     ReasoningPiece,
     SealPiece,
@@ -29,24 +33,50 @@ class AnswerBuilder:
     """
 
     def __init__(
-        self, recorder: Recorder, meter: Meter, allowance: Allowance, *, stem: str
+        self,
+        recorder: Recorder,
+        meter: Meter,
+        allowance: Allowance,
+        *,
+        stem: str,
+        onto: TextPart | None = None,
     ) -> None:
+        """`onto` is the text that this answer goes on with: it was cut or broke off there."""
         self._recorder = recorder
         self._meter = meter
         self._allowance = allowance
         self._stem = stem
         self._count = 0
-        self._current: Part | None = None
+        self._current: Part | None = onto
+        self._overlap = Overlap(onto.text) if onto else None
         self._calls: dict[int, ToolPart] = {}
         self._call_ids: set[CallId] = set()
         self._lengths: dict[int, int] = {}
+        self._said = False
         self.finished: Finished | None = None
+        self.notices: list[str] = []
+        """What the provider did not take and was asked without."""
 
     @property
     def shown(self) -> bool:
-        return self._count > 0
+        return self._count > 0 or self._said
+
+    @property
+    def said(self) -> bool:
+        """Whether any of it is text."""
+        return self._said
+
+    @property
+    def was_cut(self) -> bool:
+        return self.finished is not None and self.finished.reason == "max_tokens"
+
+    @property
+    def was_filtered(self) -> bool:
+        return self.finished is not None and self.finished.reason == "content_filter"
 
     def take(self, pieces: Sequence[Piece]) -> None:
+        if self._overlap is not None:
+            pieces = self._without_repetition(pieces, self._overlap)
         if len(pieces) == 1 and type(pieces[0]) is TextPiece:
             # Nearly every read of a steady stream.
             self._grow(TextPart, [pieces[0].text])
@@ -70,23 +100,60 @@ class AnswerBuilder:
             case SealPiece():
                 self._seal(piece.seal)
             case UsagePiece():
-                self._meter.report(piece.usage, cached=piece.cached_tokens)
+                self._meter.report(piece.usage)
                 self._allowance.usage_reported()
             case Finished():
                 self.finished = piece
+            case Notice():
+                self.notices.append(piece.text)
             case _:
                 raise TypeError(f"cannot take {piece!r}")
+
+    def fail_cut_call(self, why: str) -> tuple[ToolPart, ...]:
+        """The calls, the last of them failed if the answer reached its limit inside of it."""
+        *whole, last = self.calls()
+        if not self.was_cut or _is_object(last.input_text):
+            return (*whole, last)
+        cut = replace(last, state=ToolState.FAILED, error=why)
+        self._recorder.update(cut)
+        return (*whole, cut)
+
+    def end(self) -> None:
+        """Nothing more comes: what was held back is shown."""
+        if self._overlap is not None and (left := self._overlap.end()):
+            self._grow(TextPart, [left])
+
+    def fail_calls(self, why: str) -> None:
+        """The connection broke: nobody knows whether a call was whole, so none of them is done."""
+        for call in self.calls():
+            self._recorder.update(replace(call, state=ToolState.FAILED, error=why))
 
     def calls(self) -> tuple[ToolPart, ...]:
         """The tool calls of the answer, with all their input."""
         parts = (self._recorder.part(call.id) for call in self._calls.values())
         return tuple(part for part in parts if isinstance(part, ToolPart))
 
+    def _without_repetition(self, pieces: Sequence[Piece], overlap: Overlap) -> list[Piece]:
+        new: list[Piece] = []
+        for piece in pieces:
+            if isinstance(piece, TextPiece):
+                # Also what is held back cannot be asked for again.
+                self._said = True
+                said = overlap.take(piece.text)
+            else:
+                said = overlap.end() if isinstance(piece, CallStarted | Finished) else ""
+            new += [TextPiece(text=said)] if said else []
+            new += [] if isinstance(piece, TextPiece) else [piece]
+        if overlap.over:
+            self._overlap = None
+        return new
+
     def _grow(self, kind: type[TextPart] | type[ReasoningPart], texts: list[str]) -> None:
         text = "".join(texts)
         if not text:
             return
         if kind is TextPart:
+            self._said = True
             self._meter.output(texts)
         else:
             self._meter.reasoning(texts)
@@ -135,6 +202,13 @@ class AnswerBuilder:
         return PartId(f"prt_{self._stem}_{self._count}")
 
 
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 class Listener:
     """Keeps only the text of an answer: for titles and summaries, which nobody sees come.
 
@@ -157,7 +231,7 @@ class Listener:
                     self._meter.reasoning([piece.text])
                     self._allowance.store(len(piece.text))
                 case UsagePiece():
-                    self._meter.report(piece.usage, cached=piece.cached_tokens)
+                    self._meter.report(piece.usage)
                 case _:
                     pass
 

@@ -1,22 +1,15 @@
 """Asking a model once, with patience: tried again only while nothing of the answer was shown."""
 
-import logging
-import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from itertools import count
 from typing import Protocol
 
-import anyio
-
-from tenuto.agent.context import size_of
-from tenuto.core.meter import Meter
+from tenuto.agent.retries import Retries
+from tenuto.agent.sizes import size_of
+from tenuto.core.meter import Meter, Price
 from tenuto.ports.model import ModelRequest, Piece, Provider, ProviderError
 from tenuto.ports.points import NOWHERE, Points, Step
-
-log = logging.getLogger(__name__)
-
-ATTEMPTS = 4
-LONGEST_WAIT_SECONDS = 30.0
 
 
 class Taker(Protocol):
@@ -29,13 +22,21 @@ async def ask(
     *,
     meter: Meter,
     taker: Taker,
+    retries: Retries,
+    price: Price | None = None,
+    size: int | None = None,
     shown: Callable[[], bool] = lambda: False,
     room: Callable[[], Awaitable[None] | None] | None = None,
     points: Points = NOWHERE,
 ) -> None:
-    """Give every piece of the answer to `taker`. Raises ProviderError when there is no more hope."""
-    for attempt in range(1, ATTEMPTS + 1):
-        meter.request(size_of(request.turns, request.system))
+    """Give every piece of the answer to `taker`. Raises ProviderError when there is no more hope.
+
+    `size` is the request's, where it is known already.
+    """
+    if size is None:
+        size = size_of(request.turns, request.system, request.tools)
+    for attempt in count(1):
+        meter.request(size, price)
         points.reach(Step.ASKING)
         try:
             async with aclosing(provider.stream(request)) as stream:
@@ -44,12 +45,11 @@ async def ask(
             meter.close()
             return
         except ProviderError as error:
-            if shown() or error.retry_after is None or attempt == ATTEMPTS:
+            if shown():
                 raise
+            seconds = retries.seconds(error, attempt)
             meter.refused()
-            wait = _wait(attempt, error.retry_after)
-            log.info("%s; trying again in %.1f s", error, wait)
-            await anyio.sleep(wait)
+            await retries.wait(seconds, error, attempt)
 
 
 async def _pour(
@@ -64,8 +64,3 @@ async def _pour(
         points.reach(Step.TAKEN)
         if room is not None and (making := room()) is not None:
             await making
-
-
-def _wait(attempt: int, asked_for: float) -> float:
-    backoff = 0.5 * 2.0 ** (attempt - 1) * (0.75 + random.random() / 2)
-    return min(max(asked_for, backoff), LONGEST_WAIT_SECONDS)

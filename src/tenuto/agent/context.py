@@ -8,6 +8,7 @@ import hashlib
 import re
 import string
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from msgspec import UNSET
 
@@ -21,7 +22,7 @@ from tenuto.core.message import (
     ToolPart,
     ToolState,
 )
-from tenuto.core.value import CallId, FileId
+from tenuto.core.value import CallId, FileId, PartId
 from tenuto.ports.model import (
     AssistantTurn,
     FileBlock,
@@ -37,18 +38,18 @@ GO_ON = (
     "[Your last reply was cut off. Go on from exactly where it stopped, "
     "without repeating what you have already written.]"
 )
+NOTE = "<note>"
 GOES_ON = "[The conversation goes on.]"
 CUT_OFF = {
-    "cancelled": "[The user stopped this reply here.]",
-    "interrupted": "[This reply was cut off here because the server stopped.]",
-    "error": "[This reply was cut off here by an error.]",
+    "cancelled": "The user stopped your reply there.",
+    "interrupted": "Your reply was cut off there because the server stopped.",
+    "error": "Your reply was cut off there by an error.",
 }
+"""Told in the user's turn: what stood in its own words a model would imitate."""
 UNANSWERED = {
     ToolState.CANCELLED: "This call was stopped before it finished.",
     ToolState.INTERRUPTED: "The server stopped before this call finished; it may have had effects.",
 }
-SHORTENED = "[… this result was shortened to save space; call the tool again if you need it]"
-KEPT_OF_SHORTENED = 200
 NAME_CHARACTERS = 64
 """Of a tool's name, on every wire."""
 ID_CHARACTERS = 9
@@ -57,12 +58,10 @@ ALPHABET = string.ascii_letters + string.digits
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def build_turns(
-    messages: Sequence[Message], files: Mapping[FileId, bytes], *, ask: str | None = None
-) -> tuple[Turn, ...]:
+def build_turns(messages: Sequence[Message], files: Mapping[FileId, bytes]) -> tuple[Turn, ...]:
     """The conversation as a model is told it, ending with something to answer.
 
-    That is `ask` if it is given, else what the user said or the tools gave, else to go on.
+    That is what the user said or the tools gave, else to go on.
     """
     turns: list[Turn] = []
     for message in messages:
@@ -70,11 +69,9 @@ def build_turns(
             turns.append(_user_turn(message, files))
         else:
             turns.extend(_assistant_turns(message))
-    if ask is not None:
-        turns.append(_said(ask))
     merged = _merge(turns)
-    if not merged or isinstance(merged[-1], AssistantTurn):
-        merged.append(_said(GO_ON))
+    if not merged or isinstance(merged[-1], AssistantTurn) or _is_note(turns):
+        merged = _merge([*merged, _said(GO_ON)])
     if isinstance(merged[0], AssistantTurn):
         # All before it was summarised away, and a conversation must begin with its user.
         merged.insert(0, _said(GOES_ON))
@@ -85,22 +82,20 @@ def files_of(messages: Sequence[Message]) -> set[FileId]:
     return {part.file_id for m in messages for part in m.parts if isinstance(part, FilePart)}
 
 
-def size_of(turns: Sequence[Turn], system: str = "") -> int:
-    """Characters, as a measure of how full the window is."""
-    return len(system) + sum(_size(turn) for turn in turns)
+def step_of(part: Part) -> str:
+    """The answer of the model that this part belongs to: its parts' ids begin alike."""
+    return part.id.rpartition("_")[0]
 
 
-def shorten(turns: tuple[Turn, ...], *, to: int) -> tuple[Turn, ...]:
-    """Cut the oldest tool results first until the turns are small enough, or none is left to cut."""
-    excess = size_of(turns) - to
-    shortened: list[Turn] = []
-    for turn in turns:
-        if excess > 0 and isinstance(turn, ToolTurn) and len(turn.output) > 2 * KEPT_OF_SHORTENED:
-            output = f"{turn.output[:KEPT_OF_SHORTENED]}\n{SHORTENED}"
-            excess -= len(turn.output) - len(output)
-            turn = ToolTurn(call_id=turn.call_id, name=turn.name, output=output, failed=turn.failed)
-        shortened.append(turn)
-    return tuple(shortened)
+def _note(text: str) -> UserTurn:
+    return _said(f"{NOTE}{text}</note>")
+
+
+def _is_note(turns: Sequence[Turn]) -> bool:
+    """Whether a note of ours is the last that is told: nobody has said anything after it."""
+    last = turns[-1] if turns else None
+    block = last.blocks[-1] if isinstance(last, UserTurn) and last.blocks else None
+    return isinstance(block, TextBlock) and block.text.startswith(NOTE)
 
 
 def _said(text: str) -> UserTurn:
@@ -117,7 +112,10 @@ def _user_turn(message: Message, files: Mapping[FileId, bytes]) -> UserTurn:
             case FilePart() if part.file_id in files:
                 blocks.append(
                     FileBlock(
-                        name=part.name, media_type=part.media_type, content=files[part.file_id]
+                        id=part.file_id,
+                        name=part.name,
+                        media_type=part.media_type,
+                        content=files[part.file_id],
                     )
                 )
             case FilePart():
@@ -136,12 +134,12 @@ def _assistant_turns(message: Message) -> list[Turn]:
             turns += step.turns()
             step = _Step()
         step.add(part)
-    cut = CUT_OFF.get(message.finish_reason or "")
-    if cut:
-        step.tell_thoughts()
-    turns += step.turns()
-    if cut:
-        turns.append(AssistantTurn(blocks=(TextBlock(text=cut),)))
+    last = step.turns()
+    turns += last
+    if cut := CUT_OFF.get(message.finish_reason or ""):
+        # Nothing but thoughts: they were paid for, and the model should know them.
+        thought = "" if last else step.thought()
+        turns.append(_note(f"{cut} You had thought so far: {thought}" if thought else cut))
     return turns
 
 
@@ -152,15 +150,22 @@ class _Step:
         self._blocks: list[TextBlock | Thought | ToolCall] = []
         self._calls: list[ToolPart] = []
         self._thinking: list[str] = []
+        self._answer = ""
 
     def is_over(self, part: Part) -> bool:
         """Some servers count their calls from one in each answer: the same id means a new step."""
         if not self._calls:
             return False
         taken = {call.call_id for call in self._calls}
-        return not isinstance(part, ToolPart) or part.call_id in taken
+        if not isinstance(part, ToolPart) or part.call_id in taken:
+            return True
+        return step_of(part) != step_of(self._calls[-1])
 
     def add(self, part: Part) -> None:
+        if step_of(part) != self._answer:
+            # What was thought before a break is not what the next answer seals.
+            self._think(None)
+            self._answer = step_of(part)
         match part:
             case ReasoningPart():
                 self._thinking.append(part.text)
@@ -177,15 +182,9 @@ class _Step:
             case _:
                 raise TypeError(f"an assistant message has no {type(part).__name__}")
 
-    def tell_thoughts(self) -> None:
-        """Nothing but thoughts: they were paid for, and the model should know them."""
+    def thought(self) -> str:
         self._think(None)
-        if all(isinstance(block, Thought) for block in self._blocks):
-            thought = "".join(b.text for b in self._blocks if isinstance(b, Thought))
-            self._blocks = []
-            if thought.strip():
-                words = f"[What you had thought so far: {thought}]"
-                self._blocks = [TextBlock(text=words)]
+        return "".join(b.text for b in self._blocks if isinstance(b, Thought)).strip()
 
     def turns(self) -> list[Turn]:
         self._think(None)
@@ -200,17 +199,21 @@ class _Step:
 
 
 def _call(part: ToolPart) -> ToolCall:
+    name = _callable(part.name)
+    # A seal is of the call as it was made.
+    as_made = name == part.name and _is_whole(part)
     return ToolCall(
-        id=_wire_id(part),
-        name=_callable(part.name),
+        id=_wire_id(part.id),
+        name=name,
         arguments=part.input_text if _is_whole(part) else "{}",
-        seal=None if part.seal is UNSET else part.seal,
+        seal=part.seal if as_made and part.seal is not UNSET else None,
     )
 
 
-def _wire_id(part: ToolPart) -> CallId:
+@lru_cache(maxsize=4096)
+def _wire_id(part_id: PartId) -> CallId:
     """What every wire takes as the id of a call: providers refuse each other's."""
-    digest = hashlib.sha256(part.id.encode()).digest()
+    digest = hashlib.sha256(part_id.encode()).digest()
     number = int.from_bytes(digest[:8], "big")
     letters = ""
     for _ in range(ID_CHARACTERS):
@@ -239,7 +242,9 @@ def _result(call: ToolPart) -> ToolTurn:
             if call.output:
                 output += f" Its output so far:\n{call.output}"
             failed = True
-    return ToolTurn(call_id=_wire_id(call), name=_callable(call.name), output=output, failed=failed)
+    return ToolTurn(
+        call_id=_wire_id(call.id), name=_callable(call.name), output=output, failed=failed
+    )
 
 
 def _merge(turns: list[Turn]) -> list[Turn]:
@@ -257,24 +262,3 @@ def _merge(turns: list[Turn]) -> list[Turn]:
             case _:
                 merged.append(turn)
     return merged
-
-
-def _size(turn: Turn) -> int:
-    match turn:
-        case UserTurn():
-            return sum(len(b.text) if isinstance(b, TextBlock) else 1_000 for b in turn.blocks)
-        case AssistantTurn():
-            return sum(_block_size(block) for block in turn.blocks)
-        case ToolTurn():
-            return len(turn.output)
-
-
-def _block_size(block: TextBlock | Thought | ToolCall) -> int:
-    match block:
-        case TextBlock():
-            return len(block.text)
-        case Thought():
-            # One without a seal is not sent.
-            return len(block.text) + len(block.seal.data) if block.seal else 0
-        case ToolCall():
-            return len(block.arguments) + (len(block.seal.data) if block.seal else 0)

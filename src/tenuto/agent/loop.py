@@ -1,28 +1,37 @@
 """The agent loop: model, tools, model, until there is nothing more to do."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 
 import anyio
 
-from tenuto.agent import prompts
 from tenuto.agent.allowance import CALLS, CHARACTERS, Allowance, LimitReached
 from tenuto.agent.answer import AnswerBuilder
-from tenuto.agent.asking import ask
-from tenuto.agent.compaction import old_messages, summarise, window_characters
-from tenuto.agent.context import build_turns, files_of, shorten, size_of
-from tenuto.agent.flat import without_calls
+from tenuto.agent.asker import Asker
+from tenuto.agent.retries import SECONDS, Retries
+from tenuto.agent.room import Room
+from tenuto.agent.ruler import Rulers
+from tenuto.agent.summary import Summariser
 from tenuto.agent.unmarked import Unmarked
-from tenuto.core.error import NotFound
 from tenuto.core.message import ToolPart
 from tenuto.core.run import Ending, Mode, Reason, RunStatus
-from tenuto.core.value import FileId, Value
+from tenuto.core.value import Value
 from tenuto.engine.toolbox import Toolbox
 from tenuto.engine.work import Work
 from tenuto.ports.clock import Clock
-from tenuto.ports.model import Model, ModelRequest, Models, Provider, Turn
+from tenuto.ports.model import Model, Models, Provider, ProviderError, Trouble
 from tenuto.ports.points import NOWHERE, Points
-from tenuto.ports.query import Background
+
+CUT_CALL = (
+    "Your answer reached its limit inside this call, so it was not done. Write less at a time: "
+    "for a long file, a first part with write_file and the rest with edit_file."
+)
+NO_PRICE = (
+    "The price of this model is not known, so the cost limit of a run cannot be kept: set the "
+    "model's price in tenuto.toml, choose another model, or lift the limit (limits.cost_usd)."
+)
+MOST_TOO_LONG = 2
+"""Refusals for length, each followed by a smaller request."""
 
 
 class RunLimits(Value):
@@ -35,6 +44,8 @@ class RunLimits(Value):
     run_characters: int = CHARACTERS
     calls: int = CALLS
     """In one answer."""
+    retry_seconds: float = SECONDS
+    """The longest wait that a provider may ask for."""
 
 
 class AgentLoop:
@@ -52,35 +63,39 @@ class AgentLoop:
         self._toolbox = toolbox
         self._limits = limits
         self._clock = clock
+        self._rulers = Rulers()
 
     async def work(self, work: Work) -> Ending:
         model = await self._models.find(work.model)
-        work.price = model.price
-        provider = self._models.provider(model)
-        if work.run.model is None:
-            provider = Unmarked(provider)
+        if self._limits.cost_usd is not None and model.price is None:
+            return Ending.failed(Reason.BUDGET, NO_PRICE)
         allowance = Allowance(
             characters=self._limits.run_characters,
             calls=self._limits.calls,
             is_too_dear=lambda: self._is_too_dear(work),
         )
+        room = self._room(work, model, allowance)
         try:
             if work.run.mode is Mode.COMPACT:
-                return await self._compact(work, model, provider, allowance)
-            return await self._answer(work, model, provider, allowance)
+                await room.compact()
+                return Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN)
+            return await self._answer(work, model, room, allowance)
         except LimitReached as limit:
             return Ending.failed(limit.reason, str(limit))
 
-    async def _answer(
-        self, work: Work, model: Model, provider: Provider, allowance: Allowance
-    ) -> Ending:
+    async def _answer(self, work: Work, model: Model, room: Room, allowance: Allowance) -> Ending:
         repeats = _Repeats(self._limits.loop_repeats)
+        retries = self._retries(work)
+        asker = Asker(
+            work, model, self._provider(work, model), allowance, retries, points=self._points
+        )
         for step in range(1, self._limits.steps + 1):
-            answer = await self._step(work, model, provider, allowance, step)
-            calls = answer.calls()
-            if not calls or _was_cut(answer):
+            answer = await self._step(work, model, room, asker, allowance, step)
+            if asker.goes_on:
+                continue
+            if not answer.calls() or answer.was_filtered:
                 return _ending(work, answer)
-            done = await self._use_tools(work, calls)
+            done = await self._use_tools(work, answer.fail_cut_call(CUT_CALL))
             if repeats.again(done):
                 return Ending(status=RunStatus.COMPLETED, reason=Reason.LOOP)
             allowance.store(sum(len(part.output or "") for part in done))
@@ -89,50 +104,61 @@ class AgentLoop:
         return Ending(status=RunStatus.COMPLETED, reason=Reason.STEP_LIMIT)
 
     async def _step(
-        self, work: Work, model: Model, provider: Provider, allowance: Allowance, step: int
+        self,
+        work: Work,
+        model: Model,
+        room: Room,
+        asker: Asker,
+        allowance: Allowance,
+        step: int,
     ) -> AnswerBuilder:
-        request = await self._request(work, model, provider, allowance)
-        # Making room may have cost something too.
-        allowance.must_be_cheap()
-        stem = f"{work.recorder.message_id.removeprefix('msg_')}_{step}"
-        answer = AnswerBuilder(work.recorder, work.meter, allowance, stem=stem)
-        await ask(
-            provider,
-            request,
-            meter=work.meter,
-            taker=answer,
-            shown=lambda: answer.shown,
-            room=work.recorder.room,
-            points=self._points,
-        )
+        """Ask once; again, with less, if it was too long."""
+        for refusals in range(MOST_TOO_LONG + 1):
+            request = await room.request()
+            # Making room may have cost something too.
+            allowance.must_be_cheap()
+            try:
+                answer = await asker.ask(request, step, size=room.sent)
+                break
+            except ProviderError as error:
+                if error.trouble is not Trouble.TOO_LONG or refusals == MOST_TOO_LONG:
+                    raise
+                room.was_too_long()
+        if used := work.meter.last:
+            self._rulers.learn(work.session.id, model.id, size=room.sent, tokens=used.input_tokens)
         return answer
 
-    async def _request(
-        self, work: Work, model: Model, provider: Provider, allowance: Allowance
-    ) -> ModelRequest:
-        agent = work.run.mode is Mode.AGENT and "tools" in model.capabilities
-        background = await work.background()
-        turns = _told(background, {})
-        if size_of(turns, background.summary or "") > window_characters(model):
-            background = await self._make_room(work, model, provider, allowance, background)
-            turns = _told(background, {})
-        system = work.session.system or (
-            prompts.agent_system(await work.folder(), self._clock.now()) if agent else prompts.CHAT
+    def _provider(self, work: Work, model: Model) -> Provider:
+        provider = self._models.provider(model)
+        return Unmarked(provider) if work.run.model is None else provider
+
+    def _room(self, work: Work, model: Model, allowance: Allowance) -> Room:
+        small = self._models.small(model)
+        summariser = Summariser(
+            self._provider(work, small),
+            small,
+            meter=work.meter,
+            allowance=allowance,
+            retries=self._retries(work),
+            points=self._points,
         )
-        if files := await _read_files(work, background):
-            turns = _told(background, files)
-        turns = shorten(turns, to=window_characters(model))
-        return ModelRequest(
-            model=model.id.removeprefix(f"{model.provider}/"),
-            system=prompts.with_summary(system, background.summary),
-            turns=turns if agent else without_calls(turns),
-            tools=self._toolbox.specs() if agent else (),
+        return Room(
+            work,
+            model,
+            tools=self._toolbox.specs(),
+            ruler=lambda: self._rulers.of(work.session.id, model.id),
+            summariser=summariser,
+            clock=self._clock,
         )
+
+    def _retries(self, work: Work) -> Retries:
+        return Retries(self._clock, seconds=self._limits.retry_seconds, tell=work.wait)
 
     async def _use_tools(self, work: Work, calls: Sequence[ToolPart]) -> tuple[ToolPart, ...]:
         """Calls that only look run side by side; those that change something one by one."""
-        done: list[ToolPart] = []
-        for looking, group in groupby(calls, key=self._toolbox.only_looks):
+        done = [call for call in calls if not call.unfinished]
+        waiting = [call for call in calls if call.unfinished]
+        for looking, group in groupby(waiting, key=self._toolbox.only_looks):
             if not looking:
                 done += [await self._toolbox.run(work, call) for call in group]
                 continue
@@ -152,51 +178,6 @@ class AgentLoop:
             done += [results[call.id] for call in together]
         return tuple(done)
 
-    async def _compact(
-        self, work: Work, model: Model, provider: Provider, allowance: Allowance
-    ) -> Ending:
-        background = await work.background()
-        count = len(background.messages)
-        if count:
-            await self._summarise(work, model, provider, allowance, background, count)
-        return Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN)
-
-    async def _make_room(
-        self,
-        work: Work,
-        model: Model,
-        provider: Provider,
-        allowance: Allowance,
-        background: Background,
-    ) -> Background:
-        """Summarise what came before this run's prompt; if there is nothing, leave it as it is."""
-        old = old_messages(background)
-        if not old:
-            return background
-        await self._summarise(work, model, provider, allowance, background, len(old))
-        return await work.background()
-
-    async def _summarise(
-        self,
-        work: Work,
-        model: Model,
-        provider: Provider,
-        allowance: Allowance,
-        background: Background,
-        count: int,
-    ) -> None:
-        messages = background.messages[:count]
-        summary = await summarise(
-            provider,
-            model,
-            summary=background.summary,
-            messages=messages,
-            meter=work.meter,
-            allowance=allowance,
-            points=self._points,
-        )
-        await work.compact(messages[-1].id, summary)
-
     def _is_too_dear(self, work: Work) -> bool:
         limit = self._limits.cost_usd
         return limit is not None and (work.usage().cost_usd or 0.0) >= limit
@@ -215,29 +196,6 @@ class _Repeats:
         self._count = self._count + 1 if now == self._last else 1
         self._last = now
         return self._count >= self._limit
-
-
-async def _read_files(work: Work, background: Background) -> dict[FileId, bytes]:
-    files: dict[FileId, bytes] = {}
-    for file_id in files_of(background.messages):
-        try:
-            files[file_id] = await work.file_content(file_id)
-        except NotFound:
-            # The context builder tells the model that the file is gone.
-            continue
-    return files
-
-
-def _told(background: Background, files: Mapping[FileId, bytes]) -> tuple[Turn, ...]:
-    # An answer that has not begun is not told.
-    return build_turns([m for m in background.messages if m.parts or m.finish_reason], files)
-
-
-def _was_cut(answer: AnswerBuilder) -> bool:
-    return answer.finished is not None and answer.finished.reason in (
-        "max_tokens",
-        "content_filter",
-    )
 
 
 def _ending(work: Work, answer: AnswerBuilder) -> Ending:

@@ -16,10 +16,15 @@ TITLE = (
     "Answer with the title only: no quotes, no full stop, no explanation."
 )
 
-SUMMARY = """Summarise the conversation so far for yourself: you will go on from this summary \
-alone. Keep what the user wants, decisions and their reasons, facts, names, paths and numbers, \
-what was done, what failed, and what is still open. Leave out small talk. Answer with the \
-summary only."""
+SUMMARISER = "You sum up conversations between a user and an assistant that works with tools."
+
+SUMMARY = """Sum up this conversation for the assistant, who will go on from the summary alone. \
+Use these headings, and leave out those without anything to say:
+Goal and exact request · Constraints and wishes · Decisions and their reasons · Done · In progress · \
+What failed and why · Files, with the lines that matter · Commands that work · Facts, names and \
+numbers · Next step
+What came before must stay known. Leave out small talk. Answer with the summary only, in the \
+language of the conversation."""
 
 
 def agent_system(folder: Path, now: Instant) -> str:

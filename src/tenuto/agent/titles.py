@@ -4,9 +4,13 @@ from tenuto.agent import prompts
 from tenuto.agent.allowance import Allowance, LimitReached
 from tenuto.agent.answer import Listener
 from tenuto.agent.asking import ask
+from tenuto.agent.retries import Retries
 from tenuto.core.meter import Meter
+from tenuto.core.options import Effort
 from tenuto.core.run import Run
 from tenuto.core.value import SessionId
+from tenuto.engine.titler import Titled
+from tenuto.ports.clock import Clock
 from tenuto.ports.model import ModelRequest, Models, TextBlock, UserTurn
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.ports.store import Insides
@@ -20,34 +24,47 @@ TOO_SMALL = "embedded"
 
 
 class TitleMaker:
-    def __init__(self, store: Insides, models: Models, *, points: Points = NOWHERE) -> None:
+    def __init__(
+        self, store: Insides, models: Models, clock: Clock, *, points: Points = NOWHERE
+    ) -> None:
         self._store = store
         self._points = points
         self._models = models
+        self._retries = Retries(clock)
 
-    async def make(self, session_id: SessionId, run: Run) -> str | None:
-        """A title for the conversation so far; None if the model found none."""
+    async def make(self, session_id: SessionId, run: Run) -> Titled | None:
+        """A title for the conversation so far, and what it used; None if nobody was asked."""
         if run.model is None:
             return None
-        model = await self._models.find(run.model)
+        model = self._models.small(await self._models.find(run.model))
         if model.provider == TOO_SMALL:
             return None
         messages = (await self._store.background(session_id)).messages
         said = "\n\n".join(f"{m.role}: {m.text()[:SHOWN_CHARACTERS]}" for m in messages[:2])
         request = ModelRequest(
-            model=model.id.removeprefix(f"{model.provider}/"),
+            model=model.name,
             system=prompts.TITLE,
             turns=(UserTurn(blocks=(TextBlock(text=f"{said}\n\n{prompts.TITLE}"),)),),
-            max_tokens=200,
+            # A model that thinks anyway spends some of them on that.
+            max_tokens=1000,
+            effort=min(model.efforts, key=list(Effort).index, default=None),
         )
         meter = Meter()
         listener = Listener(meter, Allowance(characters=HEARD_CHARACTERS))
         provider = self._models.provider(model)
         try:
-            await ask(provider, request, meter=meter, taker=listener, points=self._points)
+            await ask(
+                provider,
+                request,
+                meter=meter,
+                price=model.price,
+                taker=listener,
+                retries=self._retries,
+                points=self._points,
+            )
         except LimitReached:
-            return None
-        return _tidy(listener.text())
+            return Titled(title=None, model=model.id, usage=meter.total())
+        return Titled(title=_tidy(listener.text()), model=model.id, usage=meter.total())
 
 
 def _tidy(text: str) -> str | None:

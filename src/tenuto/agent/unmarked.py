@@ -6,14 +6,14 @@ from contextlib import aclosing
 from msgspec.structs import replace
 
 from tenuto.core.value import CallId
-from tenuto.ports.model import CallStarted, Model, ModelRequest, Piece, Provider, SealPiece
+from tenuto.ports.model import CallStarted, Model, ModelRequest, Notice, Piece, Provider, SealPiece
 
 OURS = CallId("")
 """The answer's builder gives a call without an id one of ours."""
 
 
 class Unmarked:
-    """Providers number tool calls and seal their thoughts each in its own way: both are left out."""
+    """Each provider numbers, seals and refuses in a way of its own: none of it is passed on."""
 
     def __init__(self, provider: Provider) -> None:
         self.name = provider.name
@@ -28,7 +28,7 @@ class Unmarked:
                 yield [
                     replace(piece, id=OURS, seal=None) if isinstance(piece, CallStarted) else piece
                     for piece in pieces
-                    if not isinstance(piece, SealPiece)
+                    if not isinstance(piece, SealPiece | Notice)
                 ]
 
     async def close(self) -> None:

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 from tenuto.client.patience import ConnectionLost
 from tenuto.client.stream import After, Items, RunFollower, ending_of
 from tenuto.client.wire import Request, ServerLink, creation, encode, set_only
+from tenuto.core.options import Effort, Options
 from tenuto.core.run import Input, Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.value import RunId, Value
 
@@ -22,6 +23,9 @@ class PromptToSend(Value):
     mode: Mode | UnsetType = UNSET
     when_busy: WhenBusy | UnsetType = UNSET
     on_disconnect: OnDisconnect | UnsetType = UNSET
+    effort: Effort | UnsetType = UNSET
+    options: Options | UnsetType = UNSET
+    attended: bool | UnsetType = UNSET
 
 
 class RunHandle:

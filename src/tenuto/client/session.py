@@ -14,6 +14,7 @@ from tenuto.client.stream import After, Follower, Items, Numbers, Snapshot, is_d
 from tenuto.client.wire import Again, Request, ServerLink, creation, encode, new_key, set_only
 from tenuto.core.approval import Approval
 from tenuto.core.message import Message
+from tenuto.core.options import Effort, Options
 from tenuto.core.run import Input, Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.session import Session
 from tenuto.core.value import MessageId, RunId, SessionId, Value
@@ -96,11 +97,21 @@ class SessionHandle:
         mode: Mode | UnsetType = UNSET,
         when_busy: WhenBusy | UnsetType = UNSET,
         on_disconnect: OnDisconnect | UnsetType = UNSET,
+        effort: Effort | UnsetType = UNSET,
+        options: Options | UnsetType = UNSET,
+        attended: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> RunHandle:
         """Have a prompt accepted: when this returns, the server has it on disk, once."""
         prompt = PromptToSend(
-            input=input, model=model, mode=mode, when_busy=when_busy, on_disconnect=on_disconnect
+            input=input,
+            model=model,
+            mode=mode,
+            when_busy=when_busy,
+            on_disconnect=on_disconnect,
+            effort=effort,
+            options=options,
+            attended=attended,
         )
         return await start_run(self._wire, f"{self._path}/runs", prompt, key=idempotency_key)
 
@@ -112,6 +123,9 @@ class SessionHandle:
         mode: Mode | UnsetType = UNSET,
         when_busy: WhenBusy | UnsetType = UNSET,
         on_disconnect: OnDisconnect = OnDisconnect.CANCEL,
+        effort: Effort | UnsetType = UNSET,
+        options: Options | UnsetType = UNSET,
+        attended: bool | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> AbstractAsyncContextManager[AttachedRun]:
         """Prompt and listen on one connection: `async with session.attach("hi") as run`.
@@ -120,7 +134,14 @@ class SessionHandle:
         `on_disconnect` says otherwise.
         """
         prompt = PromptToSend(
-            input=input, model=model, mode=mode, when_busy=when_busy, on_disconnect=on_disconnect
+            input=input,
+            model=model,
+            mode=mode,
+            when_busy=when_busy,
+            on_disconnect=on_disconnect,
+            effort=effort,
+            options=options,
+            attended=attended,
         )
         return attach(self._wire, self.id, prompt, key=idempotency_key or new_key())
 

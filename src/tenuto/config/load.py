@@ -147,7 +147,10 @@ def _read(
         mistakes.wrong(row.key, shown, given.source, row.kind.allowed)
         return None
     if isinstance(value, Path):
-        return given.folder / _expand(str(value), environ)
+        path = given.folder / _expand(str(value), environ)
+        if row.key == "embedded.file" and not path.is_file():
+            mistakes.say(f"{row.key} ({given.source}): there is no file {path}")
+        return path
     if row.key == "database":
         return _database(str(value), given, environ, mistakes)
     return value

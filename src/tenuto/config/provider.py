@@ -3,12 +3,14 @@
 from enum import StrEnum
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
 from tenuto.config.secret import Secret
+from tenuto.core.meter import Price
+from tenuto.core.options import Effort
 from tenuto.core.provider import ProviderKind, ProviderSource
 from tenuto.core.value import Value
-from tenuto.ports.model import Price
 
 WITHOUT_SPACES = r"^[!-~]+$"
 
@@ -16,6 +18,8 @@ WITHOUT_SPACES = r"^[!-~]+$"
 class Capability(StrEnum):
     TOOLS = "tools"
     VISION = "vision"
+    DOCUMENTS = "documents"
+    """It takes PDFs."""
     REASONING = "reasoning"
 
 
@@ -28,12 +32,18 @@ class ModelSettings(Value):
     context_window: Annotated[
         int | None, Meta(ge=1, description="Tokens that it can read at once.")
     ] = None
+    max_output: Annotated[
+        int | None, Meta(ge=1, description="Tokens that it can write at once.")
+    ] = None
     capabilities: Annotated[tuple[Capability, ...], Meta(description="What it can do.")] = ()
+    efforts: Annotated[
+        tuple[Effort, ...], Meta(description="How hard it can be told to think.")
+    ] = ()
     price: Annotated[
         Price | None,
         Meta(
-            description="US dollars per million tokens: `{input, output, cached_input}`; without "
-            "the last, input that the provider had kept is priced as other input."
+            description="US dollars per million tokens: `{input, output, cache_read, "
+            "cache_write}`; without the last two, input that the provider keeps is priced as any."
         ),
     ] = None
 
@@ -46,6 +56,8 @@ class ProviderSettings(Value):
     base_url: str
     api_key: Secret | None = None
     """None: it wants none, as local servers do."""
+    headers: dict[str, Secret] = msgspec.field(default_factory=dict)
+    """That every request carries besides; some hold a key."""
     models: tuple[ModelSettings, ...] = ()
     """Empty: the provider lists them itself."""
     source: ProviderSource = ProviderSource.FILE

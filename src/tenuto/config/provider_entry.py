@@ -1,23 +1,24 @@
 """Where providers are written: `[[providers]]` in the file, and the usual environment variables."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from tenuto.config.kind import Field, fields_of, kind_of
+from tenuto.config.command import CommandFailed, printed
 from tenuto.config.mistake import Mistakes
 from tenuto.config.provider import WITHOUT_SPACES, ModelSettings, ProviderSettings
+from tenuto.config.reading import read_list, read_table
 from tenuto.config.secret import Secret
+from tenuto.core.preset import PRESETS, preset_for
 from tenuto.core.provider import PUBLIC_URLS, ProviderKind, ProviderSource, is_openai
 from tenuto.core.value import Value
-from tenuto.ports.model import Price
 
-ENVIRONMENT = ("openai", "anthropic")
+WITH_ADDRESS = ("openai", "anthropic")
+"""Whose address a variable may change, too."""
 NAME = r"^[a-z0-9][a-z0-9_.-]*$"
-S = TypeVar("S", bound=msgspec.Struct)
 HTTP_URL = r"^https?://[^/\s]\S*$"
 
 
@@ -29,17 +30,22 @@ class ProviderEntry(Value):
         Meta(
             pattern=NAME,
             title="lower-case letters, digits, dots and dashes",
-            description="The first half of `provider/model`.",
+            description="The first half of `provider/model`; a preset's name fills in the rest.",
         ),
     ]
-    kind: Annotated[ProviderKind, Meta(description="The wire that it speaks.")]
+    kind: Annotated[
+        ProviderKind | None,
+        Meta(
+            description="The wire that it speaks.", extra={"default": "the preset's, or `openai`"}
+        ),
+    ] = None
     base_url: Annotated[
         str,
         Meta(
             pattern=HTTP_URL,
             title="an http or https address",
             description="Where it is.",
-            extra={"default": "the kind's public address"},
+            extra={"default": "the preset's, or the kind's public address"},
         ),
     ] = ""
     api_key: Annotated[
@@ -54,6 +60,17 @@ class ProviderEntry(Value):
             description="The environment variable that holds the key.",
         ),
     ] = ""
+    api_key_command: Annotated[
+        str,
+        Meta(
+            description="A shell command that prints the key, run once when the server starts; "
+            "it gets 10 seconds.",
+        ),
+    ] = ""
+    headers: Annotated[
+        dict[str, Secret],
+        Meta(description="Headers that every request carries besides."),
+    ] = msgspec.field(default_factory=dict)
     models: Annotated[
         tuple[ModelSettings, ...],
         Meta(
@@ -67,7 +84,7 @@ def file_providers(
     raw: object, source: str, environ: Mapping[str, str], mistakes: Mistakes
 ) -> tuple[ProviderSettings, ...]:
     """The providers of the file, in its order; what is wrong goes to `mistakes`."""
-    entries = _read_list(raw, ProviderEntry, "providers", source, mistakes)
+    entries = read_list(raw, ProviderEntry, "providers", source, mistakes)
     names = [entry.name for entry in entries]
     for name in sorted({name for name in names if names.count(name) > 1}):
         mistakes.say(f"providers ({source}): two are named {name}")
@@ -77,34 +94,21 @@ def file_providers(
 def environment_providers(
     environ: Mapping[str, str], mistakes: Mistakes
 ) -> tuple[ProviderSettings, ...]:
-    """`OPENAI_API_KEY` and `ANTHROPIC_API_KEY` each make a provider of that name."""
+    """`OPENAI_API_KEY`, and each preset's variable, makes a provider of that name."""
     made = []
-    for name in ENVIRONMENT:
-        prefix = name.upper()
-        key, url = environ.get(f"{prefix}_API_KEY"), environ.get(f"{prefix}_BASE_URL")
+    for preset in PRESETS:
+        key = environ.get(preset.variable) if preset.variable else None
         if not key:
             continue
-        kind = _kind_of(name, (url or "").strip())
-        entry: dict[str, object] = {"name": name, "kind": str(kind), "api_key": key.strip()}
-        if url:
+        prefix = preset.name.upper()
+        entry: dict[str, object] = {"name": preset.name, "api_key": key.strip()}
+        if preset.name in WITH_ADDRESS and (url := environ.get(f"{prefix}_BASE_URL")):
             entry["base_url"] = url.strip()
-        read = _read_table(entry, ProviderEntry, prefix, "environment", mistakes)
+        read = read_table(entry, ProviderEntry, prefix, "environment", mistakes)
         if read is not None:
-            made.append(
-                replace(
-                    _provider(read, "environment", environ, mistakes),
-                    source=ProviderSource.ENVIRONMENT,
-                )
-            )
+            provider = _provider(read, "environment", environ, mistakes)
+            made.append(replace(provider, source=ProviderSource.ENVIRONMENT))
     return tuple(made)
-
-
-def _kind_of(name: str, url: str) -> ProviderKind:
-    """Someone else's address under OpenAI's variable means chat completions, as everywhere."""
-    if name != "openai":
-        return ProviderKind(name)
-    ours = not url or is_openai(url)
-    return ProviderKind.OPENAI_RESPONSES if ours else ProviderKind.OPENAI
 
 
 def with_environment(
@@ -117,7 +121,7 @@ def with_environment(
     """
     by_name = {provider.name: provider for provider in environment}
     merged = tuple(
-        replace(by_name[provider.name], models=provider.models)
+        replace(by_name[provider.name], models=provider.models, headers=provider.headers)
         if provider.name in by_name and _has_nothing_of_its_own(provider)
         else provider
         for provider in file
@@ -127,77 +131,57 @@ def with_environment(
 
 
 def _has_nothing_of_its_own(provider: ProviderSettings) -> bool:
-    return provider.api_key is None and provider.base_url == PUBLIC_URLS[provider.kind]
+    return provider.api_key is None and provider.base_url == _address(provider.name, provider.kind)
 
 
 def _provider(
     entry: ProviderEntry, source: str, environ: Mapping[str, str], mistakes: Mistakes
 ) -> ProviderSettings:
-    key = entry.api_key
-    if entry.api_key_env:
-        if key is not None:
-            mistakes.say(
-                f"providers.{entry.name} ({source}): give api_key or api_key_env, not both"
-            )
-        held = environ.get(entry.api_key_env, "").strip()
-        if not held:
-            mistakes.say(
-                f"providers.{entry.name}.api_key_env ({source}): "
-                f"the environment has no {entry.api_key_env}"
-            )
-        key = Secret(held)
+    kind = entry.kind or _kind(entry.name, entry.base_url)
+    where = f"providers.{entry.name}"
+    if entry.kind is None and not entry.base_url and preset_for(entry.name) is None:
+        names = ", ".join(preset.name for preset in PRESETS if preset.base_url)
+        mistakes.say(f"{where} ({source}): give a base_url, or a name that we know: {names}")
     return ProviderSettings(
         name=entry.name,
-        kind=entry.kind,
-        base_url=(entry.base_url or PUBLIC_URLS[entry.kind]).rstrip("/"),
-        api_key=key,
+        kind=kind,
+        base_url=(entry.base_url or _address(entry.name, kind)).rstrip("/"),
+        api_key=_key(entry, where, source, environ, mistakes),
+        headers=entry.headers,
         models=entry.models,
     )
 
 
-def _read_list(
-    raw: object, struct: type[S], where: str, source: str, mistakes: Mistakes
-) -> tuple[S, ...]:
-    if not isinstance(raw, list):
-        mistakes.wrong(where, raw, source, f"a list of tables: [[{where}]]")
-        return ()
-    read = (
-        _read_table(item, struct, f"{where}[{index}]", source, mistakes)
-        for index, item in enumerate(raw, start=1)
-    )
-    return tuple(item for item in read if item is not None)
+def _kind(name: str, base_url: str) -> ProviderKind:
+    """Someone else's address under OpenAI's name means chat completions, as everywhere."""
+    preset = preset_for(name)
+    if preset is None:
+        return ProviderKind.OPENAI
+    stranger = base_url and preset.kind is ProviderKind.OPENAI_RESPONSES and not is_openai(base_url)
+    return ProviderKind.OPENAI if stranger else preset.kind
 
 
-def _read_table(
-    raw: object, struct: type[S], where: str, source: str, mistakes: Mistakes
-) -> S | None:
-    if not isinstance(raw, dict):
-        mistakes.wrong(where, raw, source, "a table")
-        return None
-    fields = {field.name: field for field in fields_of(struct)}
-    for key in raw.keys() - fields.keys():
-        names = [f"{where}.{name}" for name in fields]
-        mistakes.unknown(f"{where}.{key}", source, names)
-    before = mistakes.count
-    values: dict[str, Any] = {}
-    for name, field in fields.items():
-        if name in raw:
-            values[name] = _read_field(raw[name], field, f"{where}.{name}", source, mistakes)
-        elif field.required:
-            mistakes.say(f"{where}.{name} ({source}): is missing")
-    return struct(**values) if mistakes.count == before else None
+def _address(name: str, kind: ProviderKind) -> str:
+    preset = preset_for(name)
+    return preset.base_url if preset and preset.kind is kind else PUBLIC_URLS[kind]
 
 
-def _read_field(
-    raw: object, field: Field, where: str, source: str, mistakes: Mistakes
-) -> object | None:
-    if field.hint == tuple[ModelSettings, ...]:
-        return _read_list(raw, ModelSettings, where, source, mistakes)
-    if field.hint == Price | None:
-        return _read_table(raw, Price, where, source, mistakes)
-    kind = kind_of(field.hint, field.meta)
-    try:
-        return kind.read(raw)
-    except ValueError:
-        mistakes.wrong(where, "(hidden)" if kind.secret else raw, source, kind.allowed)
-        return None
+def _key(
+    entry: ProviderEntry, where: str, source: str, environ: Mapping[str, str], mistakes: Mistakes
+) -> Secret | None:
+    ways = [w for w in ("api_key", "api_key_env", "api_key_command") if getattr(entry, w)]
+    if len(ways) > 1:
+        mistakes.say(f"{where} ({source}): give {' or '.join(ways)}, not both")
+    if entry.api_key_command:
+        try:
+            return printed(entry.api_key_command, environ)
+        except CommandFailed as failure:
+            mistakes.say(f"{where}.api_key_command ({source}): {failure}")
+    if entry.api_key_env:
+        held = environ.get(entry.api_key_env, "").strip()
+        if not held:
+            mistakes.say(
+                f"{where}.api_key_env ({source}): the environment has no {entry.api_key_env}"
+            )
+        return Secret(held)
+    return entry.api_key

@@ -16,6 +16,8 @@ from tenuto.config.secret import Secret
 from tenuto.core.value import Value
 
 MIB = 1024 * 1024
+KEY_CHARACTERS = 16
+"""A header's text below this length is no key, and hiding it would make logs unreadable."""
 
 SQLITE_FILE = "tenuto.sqlite3"
 SQLITE_URL = "sqlite:///"
@@ -61,6 +63,10 @@ class LimitSettings(Value):
     connect_seconds: Annotated[
         float, Meta(gt=0, description="How long connecting to a provider may take.")
     ] = 30
+    retry_seconds: Annotated[
+        float,
+        Meta(ge=0, description="The longest wait that a provider may ask for before a run fails."),
+    ] = 300
     cost_usd: Annotated[
         float, Meta(ge=0, description="What one run may cost in US dollars; 0: no limit.")
     ] = 0
@@ -111,6 +117,18 @@ class EmbeddedSettings(Value):
     enabled: Annotated[
         bool, Meta(description="Answer with the embedded model when no provider is configured.")
     ] = True
+    file: Annotated[
+        Path | None,
+        Meta(
+            description="A GGUF file to run instead of the small model; it is offered beside others, "
+            "with tools if its chat template has them.",
+            extra={"default": "the small model that is fetched when it is first asked"},
+        ),
+    ] = None
+    window: Annotated[
+        int,
+        Meta(ge=512, description="Tokens that the model of `embedded.file` gets, at most."),
+    ] = 16_384
     idle_seconds: Annotated[
         float, Meta(gt=0, description="Stop the embedded model after this long without work.")
     ] = 600
@@ -167,6 +185,13 @@ class Settings(Value):
             extra={"default": "one of the first provider's"},
         ),
     ] = ""
+    small_model: Annotated[
+        str,
+        Meta(
+            description="The model for titles and summaries, as `provider/model`.",
+            extra={"default": "the cheapest of the provider that is asked"},
+        ),
+    ] = ""
     titles: Annotated[
         bool, Meta(description="Make titles in the background; each costs a model request.")
     ] = True
@@ -176,6 +201,13 @@ class Settings(Value):
     discover: Annotated[
         bool, Meta(description="Look for model servers on the usual local ports.")
     ] = True
+    refresh_models: Annotated[
+        bool,
+        Meta(
+            description="Fetch windows and prices of models once a day, from GitHub; off: those "
+            "that came with the server."
+        ),
+    ] = False
     allowed_hosts: Annotated[
         tuple[Annotated[str, Meta(pattern=WITHOUT_SPACES, title=NO_SPACES)], ...],
         Meta(description="Names that requests may ask for besides this machine's own addresses."),
@@ -191,6 +223,13 @@ class Settings(Value):
     providers: tuple[ProviderSettings, ...] = ()
     fixed: dict[str, str] = msgspec.field(default_factory=dict)
     """Keys that a flag or a variable gave, and which: they cannot be changed while it runs."""
+
+    @property
+    def keys(self) -> tuple[Secret, ...]:
+        """All that must never be shown, besides the token."""
+        held = [provider.api_key for provider in self.providers if provider.api_key]
+        headers = [value for provider in self.providers for value in provider.headers.values()]
+        return (*held, *(value for value in headers if len(value.reveal()) >= KEY_CHARACTERS))
 
     @property
     def sqlite_path(self) -> Path | None:

@@ -7,6 +7,7 @@ from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import QueueFull, SessionBusy
 from tenuto.core.event import Event, RunAccepted
 from tenuto.core.message import Message
+from tenuto.core.options import NO_WISH, Wish
 from tenuto.core.run import Input, Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.session import Control
 from tenuto.core.title import first_title
@@ -26,6 +27,7 @@ class Prompt(Value):
     when_busy: WhenBusy = WhenBusy.QUEUE
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
     continues: RunId | None = None
+    wish: Wish = NO_WISH
 
 
 def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
@@ -54,6 +56,9 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         accepted_at=moment.now,
         input=prompt.input,
         continues=prompt.continues,
+        effort=prompt.wish.effort,
+        options=prompt.wish.options,
+        attended=prompt.wish.attended,
     )
     control = replace(
         control,

@@ -201,7 +201,7 @@ def _reveal(desk: Desk, pane: PaneOf, moment: Moment) -> Change[None]:
     told = replace(
         changes,
         model=veil.model,
-        usage=replace(desk.session.usage, cost_usd=veil.cost()),
+        usage=veil.whole(desk.session.usage),
         # Nothing of a run follows its end, so what is new about ended runs is told of the session.
         runs={run.id: RunShown(model=run.model, error=run.error, usage=run.usage) for run in runs},
     )

@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from msgspec import UNSET
 
 from tenuto.core.approval import Approval
+from tenuto.core.day_usage import Booking
 from tenuto.core.error import Fenced
 from tenuto.core.event import Event
 from tenuto.core.message import Message, Role
@@ -78,6 +79,8 @@ class Change(Value, Generic[T_co]):
     """Each message that a `message.finished` among the events closes, whole."""
     revealed: tuple[Run, ...] = ()
     """Each run of which a `session.updated` among the events shows more, whole."""
+    booked: tuple[Booking, ...] = ()
+    """What was used apart from the runs that end here."""
 
 
 T = TypeVar("T")

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tenuto.core.accepting import Prompt, accept
 from tenuto.core.cancelling import cancel_session, queued_run
+from tenuto.core.day_usage import Booking
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import (
     InvalidInput,
@@ -31,7 +32,7 @@ from tenuto.core.message import Message
 from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage, WhenBusy
 from tenuto.core.session import Fence, SessionChanges, TitleSource
 from tenuto.core.settling import settle
-from tenuto.core.value import MessageId, RunId, Value
+from tenuto.core.value import MessageId, PartId, RunId, Value
 
 KEEPS_ITS_MODEL = "a pane of a comparison keeps its model until it is kept as a session"
 
@@ -99,13 +100,20 @@ def update(desk: Desk, changes: SessionChanges, moment: Moment) -> Change[None]:
     return Change(events=(event,) if changes.fields() else (), control=desk.control, result=None)
 
 
-def name(desk: Desk, title: str, moment: Moment) -> Change[None]:
-    """Give a generated title, unless the user named the session meanwhile."""
-    if desk.session.title_source is not TitleSource.PROVISIONAL or desk.session.comparison:
-        return Change(events=(), control=desk.control, result=None)
-    changes = SessionChanges(title=title, title_source=TitleSource.AUTO)
-    event = SessionUpdated(session_id=desk.session.id, at=moment.now, by=moment.by, changes=changes)
-    return Change(events=(event,), control=desk.control, result=None)
+def name(
+    desk: Desk, title: str | None, moment: Moment, *, booked: tuple[Booking, ...] = ()
+) -> Change[None]:
+    """Give a generated title, unless the user named the session meanwhile; it is paid for anyway."""
+    named = desk.session.title_source is not TitleSource.PROVISIONAL
+    events: tuple[Event, ...] = ()
+    if title is not None and not named and not desk.session.comparison:
+        changes = SessionChanges(title=title, title_source=TitleSource.AUTO)
+        events = (
+            SessionUpdated(
+                session_id=desk.session.id, at=moment.now, by=moment.by, changes=changes
+            ),
+        )
+    return Change(events=events, control=desk.control, result=None, booked=booked)
 
 
 def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) -> Change[Run]:
@@ -131,9 +139,16 @@ def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) ->
 
 
 def compacted(
-    desk: Desk, fence: Fence, through: MessageId, summary: str, moment: Moment
+    desk: Desk,
+    fence: Fence,
+    through: MessageId,
+    summary: str,
+    moment: Moment,
+    *,
+    part: PartId | None = None,
 ) -> Change[None]:
-    """Put a summary in place of all up to `through`, for the model only."""
+    """Put a summary in place of all up to `through`, for the model only; of that message, only
+    what comes up to `part`, if one is given."""
     run = desk.held_by(fence)
     if desk.control.cancels.reason_for(run):
         return Change(events=(), control=desk.control, result=None)
@@ -143,6 +158,7 @@ def compacted(
         at=moment.now,
         by=moment.by,
         through_message_id=through,
+        through_part_id=part,
         summary=summary,
     )
     return Change(events=(event,), control=desk.control, result=None)

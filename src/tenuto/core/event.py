@@ -85,6 +85,8 @@ class SessionRewound(EventBase, tag="session.rewound"):
 
 class SessionCompacted(EventBase, tag="session.compacted"):
     through_message_id: MessageId
+    through_part_id: PartId | None = None
+    """Within that message; None: to its end."""
     summary: str
 
 

@@ -155,6 +155,13 @@ def parts_input(message: Message) -> Input:
     return items
 
 
+def after_part(message: Message, part_id: PartId) -> Message:
+    """What the message says after this part."""
+    ids = [part.id for part in message.parts]
+    since = ids.index(part_id) + 1 if part_id in ids else 0
+    return replace(message, parts=message.parts[since:])
+
+
 def close_tools(message: Message, state: ToolState) -> tuple[Message, tuple[ToolPart, ...]]:
     """The message with every unfinished tool call put into `state`, and those calls."""
     closed = tuple(

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tenuto.core.run import MOST_TOKENS, Usage
+from tenuto.core.run import Usage
+from tenuto.core.value import Value
 
 CHARACTERS_PER_TOKEN = 4
 MOST_USD = 1e12
@@ -15,23 +16,36 @@ def estimate_tokens(characters: int) -> int:
     return -(-characters // CHARACTERS_PER_TOKEN)
 
 
+class Price(Value):
+    """Dollars per million tokens."""
+
+    input: float
+    output: float
+    cache_read: float | None = None
+    """For input that the provider had kept. None: as other input, so the cost is never too low."""
+    cache_write: float | None = None
+    """For input that it was paid to keep. None: as other input."""
+
+
 class Meter:
     """Adds up the requests of one run, the one under way included."""
 
     def __init__(self, usage: Usage | None = None) -> None:
         self._done = usage or Usage()
-        self._done_cached = 0
         self._reported: Usage | None = None
-        self._cached = 0
+        self._price: Price | None = None
+        self.last: Usage | None = None
+        """What the provider said of the last request that is over; None if it said nothing."""
         self._input_characters = 0
         self._output = _Count()
         self._reasoning = _Count()
         self._open = False
 
-    def request(self, input_characters: int) -> None:
+    def request(self, input_characters: int, price: Price | None = None) -> None:
         """A request goes out: it costs something even if it never answers."""
         self.close()
         self._open = True
+        self._price = price
         self._input_characters = input_characters
 
     def output(self, texts: Sequence[str]) -> None:
@@ -40,9 +54,9 @@ class Meter:
     def reasoning(self, texts: Sequence[str]) -> None:
         self._reasoning.add(texts)
 
-    def report(self, usage: Usage, *, cached: int = 0) -> None:
-        """What the provider says of the request under way, and how much of its input it had kept."""
-        self._reported, self._cached = usage, cached
+    def report(self, usage: Usage) -> None:
+        """What the provider says of the request under way."""
+        self._reported = usage
 
     def refused(self) -> None:
         """The request under way was never worked on."""
@@ -50,21 +64,19 @@ class Meter:
 
     def close(self) -> None:
         """The request under way is over."""
-        self._done, self._done_cached = self.total(), self.cached()
-        self._open, self._reported, self._cached = False, None, 0
+        self._done, self.last = self.total(), self._reported
+        self._open, self._reported = False, None
         self._output, self._reasoning = _Count(), _Count()
-
-    def cached(self) -> int:
-        """Of all input tokens, those that the provider had kept from earlier requests."""
-        return min(self._done_cached + (self._cached if self._open else 0), MOST_TOKENS)
 
     def total(self) -> Usage:
         if not self._open:
             return self._done
-        if self._reported is not None:
-            return self._done + self._reported
+        used = self._reported or self._counted()
+        return self._done + (priced(used, self._price) if self._price else used)
+
+    def _counted(self) -> Usage:
         reasoning = self._reasoning.tokens()
-        return self._done + Usage(
+        return Usage(
             input_tokens=estimate_tokens(self._input_characters),
             output_tokens=self._output.tokens() + reasoning,
             reasoning_tokens=reasoning,
@@ -86,21 +98,19 @@ class _Count:
         return max(self.pieces, estimate_tokens(self.characters))
 
 
-def priced(
-    usage: Usage,
-    *,
-    input_price: float,
-    output_price: float,
-    cached: int = 0,
-    cached_price: float | None = None,
-) -> Usage:
-    """The usage with its cost; prices are dollars per million tokens.
-
-    Input that the provider had kept has its own price; without one it is priced as any other.
-    """
-    kept = min(cached, usage.input_tokens) if cached_price is not None else 0
-    asked = (usage.input_tokens - kept) * input_price + kept * (cached_price or 0.0)
-    cost = (asked + usage.output_tokens * output_price) / 1_000_000
-    # So also for what is not a number.
-    cost = min(MOST_USD, cost)
+def priced(usage: Usage, price: Price) -> Usage:
+    """The usage with its cost."""
+    read = min(usage.cache_read_tokens, usage.input_tokens)
+    written = min(usage.cache_write_tokens, usage.input_tokens - read)
+    asked = (
+        _cost(usage.input_tokens - read - written, price.input)
+        + _cost(read, price.input if price.cache_read is None else price.cache_read)
+        + _cost(written, price.input if price.cache_write is None else price.cache_write)
+    )
+    # The least of the two also for what is not a number.
+    cost = min(MOST_USD, asked + _cost(usage.output_tokens, price.output))
     return replace(usage, cost_usd=round(cost, 9))
+
+
+def _cost(tokens: int, price: float) -> float:
+    return tokens * price / 1_000_000

@@ -24,6 +24,8 @@ class ProviderKind(StrEnum):
     OPENAI = "openai"
     """Chat completions, which nearly all speak."""
     ANTHROPIC = "anthropic"
+    OLLAMA = "ollama"
+    """Its own, on which the window can be set."""
 
 
 class ProviderSource(StrEnum):
@@ -39,6 +41,7 @@ PUBLIC_URLS = {
     ProviderKind.OPENAI_RESPONSES: "https://api.openai.com/v1",
     ProviderKind.OPENAI: "https://api.openai.com/v1",
     ProviderKind.ANTHROPIC: "https://api.anthropic.com",
+    ProviderKind.OLLAMA: "http://127.0.0.1:11434",
 }
 
 

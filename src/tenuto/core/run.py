@@ -7,6 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tenuto.core.error import Conflict
+from tenuto.core.options import Effort, Options, Wish
 from tenuto.core.principal import OWNER
 from tenuto.core.text import cut
 from tenuto.core.value import FileId, Instant, PrincipalId, RunId, SessionId, Value
@@ -143,8 +144,13 @@ class Usage(Value):
     """What was used. Sums stop at the most that everyone can hold."""
 
     input_tokens: int = 0
+    """All of it, what was cached included."""
     output_tokens: int = 0
     reasoning_tokens: int = 0
+    cache_read_tokens: int = 0
+    """Of the input: what the provider had kept from an earlier request."""
+    cache_write_tokens: int = 0
+    """Of the input: what the provider was paid to keep for later ones."""
     exact: bool = True
     cost_usd: float | None = None
     """None: the model's price is not known."""
@@ -155,6 +161,8 @@ class Usage(Value):
             input_tokens=min(self.input_tokens + other.input_tokens, MOST_TOKENS),
             output_tokens=min(self.output_tokens + other.output_tokens, MOST_TOKENS),
             reasoning_tokens=min(self.reasoning_tokens + other.reasoning_tokens, MOST_TOKENS),
+            cache_read_tokens=min(self.cache_read_tokens + other.cache_read_tokens, MOST_TOKENS),
+            cache_write_tokens=min(self.cache_write_tokens + other.cache_write_tokens, MOST_TOKENS),
             exact=self.exact and other.exact,
             cost_usd=sum(costs) if costs else None,
         )
@@ -163,6 +171,16 @@ class Usage(Value):
 class RunError(Value):
     code: str
     message: str
+
+
+class Waiting(Value):
+    """A run does nothing now but wait for its provider."""
+
+    reason: str
+    """A sentence for people."""
+    attempt: int
+    """Which one comes next."""
+    until: Instant
 
 
 class Run(Value):
@@ -185,11 +203,23 @@ class Run(Value):
     input: Input
     steered_into: RunId | None = None
     continues: RunId | None = None
+    effort: Effort | None = None
+    """None: as the model does by itself."""
+    options: Options | None = None
+    attended: bool = True
+    """False: nobody can be asked."""
+    waiting: Waiting | None = None
+    notices: tuple[str, ...] = ()
+    """Sentences about what the provider did not take and was asked without."""
     usage: Usage = msgspec.field(default_factory=Usage)
 
     @property
     def ended(self) -> bool:
         return self.status in REASONS
+
+    @property
+    def wish(self) -> Wish:
+        return Wish(effort=self.effort, options=self.options, attended=self.attended)
 
     def start(self, now: Instant) -> "Run":
         self._must_allow(RunStatus.RUNNING)
@@ -203,6 +233,7 @@ class Run(Value):
             reason=ending.reason,
             error=ending.error,
             usage=ending.usage,
+            waiting=None,
             finished_at=now,
         )
 

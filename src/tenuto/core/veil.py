@@ -7,10 +7,12 @@ pane's log or its rows. It is kept here, where only the engine looks, and the vo
 import msgspec
 from msgspec.structs import replace
 
-from tenuto.core.run import Ending, Run, RunError
+from tenuto.core.run import Ending, Run, RunError, Usage
 from tenuto.core.value import RunId, Value
 
 IN_PLACE_OF_AN_ERROR = "This answer failed. The vote shows why: the reason may name the model."
+
+IN_PLACE_OF_A_REASON = "The model's provider cannot answer just now."
 
 
 class Withheld(Value):
@@ -19,6 +21,9 @@ class Withheld(Value):
     cost_usd: float | None
     """A price tells the model as well as its name does."""
     error: RunError | None
+    cache_read_tokens: int = 0
+    """Not every provider keeps what it is told, nor counts it."""
+    cache_write_tokens: int = 0
 
 
 class Veil(Value):
@@ -28,12 +33,18 @@ class Veil(Value):
 
     def over(self, run: Run, ending: Ending) -> tuple[Ending, "Veil"]:
         """The ending as it may be seen, and the veil with the rest of it."""
-        error, cost = ending.error, ending.usage.cost_usd
-        if error is None and cost is None:
+        error, used = ending.error, ending.usage
+        usage = replace(used, cost_usd=None, cache_read_tokens=0, cache_write_tokens=0)
+        if error is None and usage == used:
             return ending, self
         hidden = None if error is None else replace(error, message=IN_PLACE_OF_AN_ERROR)
-        seen = replace(ending, error=hidden, usage=replace(ending.usage, cost_usd=None))
-        withheld = Withheld(cost_usd=cost, error=error)
+        seen = replace(ending, error=hidden, usage=usage)
+        withheld = Withheld(
+            cost_usd=used.cost_usd,
+            error=error,
+            cache_read_tokens=used.cache_read_tokens,
+            cache_write_tokens=used.cache_write_tokens,
+        )
         return seen, replace(self, withheld={**self.withheld, run.id: withheld})
 
     def lifted(self, run: Run) -> Run:
@@ -42,10 +53,19 @@ class Veil(Value):
         rest = self.withheld.get(run.id)
         if rest is None:
             return shown
-        usage = replace(run.usage, cost_usd=rest.cost_usd)
-        return replace(shown, error=rest.error, usage=usage)
+        return replace(shown, error=rest.error, usage=_whole(run.usage, rest))
 
-    def cost(self) -> float | None:
-        """Of all runs together; None if no price is known."""
-        costs = [w.cost_usd for w in self.withheld.values() if w.cost_usd is not None]
-        return sum(costs) if costs else None
+    def whole(self, usage: Usage) -> Usage:
+        """Of all runs together, with what was hidden of it."""
+        for rest in self.withheld.values():
+            usage = usage + _whole(Usage(), rest)
+        return usage
+
+
+def _whole(usage: Usage, rest: Withheld) -> Usage:
+    return replace(
+        usage,
+        cost_usd=rest.cost_usd,
+        cache_read_tokens=rest.cache_read_tokens,
+        cache_write_tokens=rest.cache_write_tokens,
+    )

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from tenuto.core import editing
 from tenuto.core.accepting import Prompt
 from tenuto.core.error import InvalidInput, ModelNotFound, NotFound
+from tenuto.core.options import NO_WISH, Wish
 from tenuto.core.principal import Principal
 from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, WhenBusy
 from tenuto.core.session import Session
@@ -24,6 +25,7 @@ class Draft(Value):
     """None: the comparison's for a pane of one, else an agent."""
     when_busy: WhenBusy = WhenBusy.QUEUE
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
+    wish: Wish = NO_WISH
 
 
 class Checking:
@@ -54,6 +56,7 @@ class Checking:
             mode=draft.mode or default,
             when_busy=draft.when_busy,
             on_disconnect=draft.on_disconnect,
+            wish=draft.wish,
         )
 
     async def input(self, given: Input, *, by: Principal) -> Input:

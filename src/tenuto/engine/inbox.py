@@ -2,6 +2,8 @@
 
 import logging
 
+from msgspec.structs import replace
+
 from tenuto.core import accepting, editing
 from tenuto.core.accepting import Prompt
 from tenuto.core.desk import Sight
@@ -100,10 +102,10 @@ class Inbox:
             message = await self._store.seen_by(by).user_message(session_id, None)
         except NotFound:
             raise NothingToUndo(f"session {session_id} has no message to ask again") from None
-        draft = Draft(
+        draft = replace(
+            await self._asked_as(message),
             input=parts_input(message),
             model=model,
-            mode=await self._mode_of(message),
             on_disconnect=on_disconnect,
         )
         return message.id, await self._checking.prompt(session_id, draft, by=by)
@@ -143,7 +145,7 @@ class Inbox:
         if known := await self._store.answered(once, Run):
             return known
         message = await self._store.seen_by(by).user_message(session_id, message_id)
-        draft = Draft(input=given, model=model, mode=await self._mode_of(message))
+        draft = replace(await self._asked_as(message), input=given, model=model)
         return await self._again(session_id, message_id, draft, by, once)
 
     async def go_on(self, run_id: RunId, *, by: Principal, once: Once | None = None) -> Run:
@@ -154,7 +156,8 @@ class Inbox:
             return known
         mode = Mode.AGENT if before.mode is Mode.COMPACT else before.mode
         pane = (await self._store.session(before.session_id)).comparison
-        draft = Draft(input="", model=None if pane else before.model, mode=mode)
+        model = None if pane else before.model
+        draft = Draft(input="", model=model, mode=mode, wish=before.wish)
         prompt = await self._checking.unsaid(before.session_id, draft, by=by)
         run, _ = await self._store.commit(
             before.session_id,
@@ -228,11 +231,12 @@ class Inbox:
         )
         return run
 
-    async def _mode_of(self, message: Message) -> Mode:
+    async def _asked_as(self, message: Message) -> Draft:
         """How this message was asked; a fork's messages have no run to tell."""
         if message.run_id is None:
-            return Mode.AGENT
-        return (await self._store.run(message.run_id)).mode
+            return Draft(input="", mode=Mode.AGENT)
+        run = await self._store.run(message.run_id)
+        return Draft(input="", mode=run.mode, wish=run.wish)
 
     def _must_be_open(self) -> None:
         if self._closed:

@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from tenuto.core.error import Forbidden, InvalidInput, NotFound
+from tenuto.core.preset import Preset, preset_for
 from tenuto.core.provider import (
     PUBLIC_URLS,
     KeptProvider,
@@ -33,9 +34,9 @@ class ProviderDraft(Value):
 
     name: str
     kind: ProviderKind | None = None
-    """None: as it is known already."""
+    """None: as it is known already, else as the preset of its name."""
     base_url: str | None = None
-    """None: as it is known already, else the kind's public address."""
+    """None: as it is known already, else the preset's, else the kind's public address."""
     key: str | UnsetType | None = UNSET
     """UNSET: as it is known already; None: no key."""
     models: tuple[str, ...] = ()
@@ -72,7 +73,8 @@ class ProviderKeeper:
             raise Forbidden(_read_only(draft.name, known.source))
         async with self._saved.changing() as saved:
             kept = saved.provider(draft.name)
-            provider = _completed(draft, _access(kept) if kept else None)
+            preset = preset_for(draft.name)
+            provider = _completed(draft, _access(kept) if kept else None, preset)
             others = [p for p in saved.providers if p.name != provider.name]
             if len(others) >= MOST_PROVIDERS:
                 raise InvalidInput(f"there can be at most {MOST_PROVIDERS} providers")
@@ -104,7 +106,8 @@ class ProviderKeeper:
 
     async def test(self, draft: ProviderDraft) -> Tested:
         """Try a provider as it would be, without keeping anything."""
-        provider = _completed(replace(draft, name=TRIED), self._providers.known(draft.name))
+        known, preset = self._providers.known(draft.name), preset_for(draft.name)
+        provider = _completed(replace(draft, name=TRIED), known, preset)
         return await self._providers.test(provider)
 
     async def refresh(self) -> None:
@@ -120,14 +123,17 @@ def _access(kept: KeptProvider) -> ProviderAccess:
     )
 
 
-def _completed(draft: ProviderDraft, known: ProviderAccess | None) -> KeptProvider:
-    """The draft with what it leaves out taken from the provider that is known."""
-    kind = draft.kind or (known.kind if known else None)
+def _completed(
+    draft: ProviderDraft, known: ProviderAccess | None, preset: Preset | None
+) -> KeptProvider:
+    """The draft with what it leaves out taken from the provider that is known, or the preset."""
+    like = known or preset
+    kind = draft.kind or (like.kind if like else None)
     if kind is None:
         raise InvalidInput(f"kind: say which wire it speaks, one of {', '.join(ProviderKind)}")
     base_url = (draft.base_url or "").strip().rstrip("/")
     if not base_url:
-        base_url = known.base_url if known and known.kind is kind else PUBLIC_URLS[kind]
+        base_url = like.base_url if like and like.kind is kind else PUBLIC_URLS[kind]
     made = KeptProvider(name=draft.name, kind=kind, base_url=base_url, models=draft.models)
     if draft.key is not UNSET:
         return replace(made, key=(draft.key or "").strip())

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from tenuto.core import editing
+from tenuto.core.day_usage import UsageKind, booking
 from tenuto.core.error import TenutoError
-from tenuto.core.run import Mode, Run, RunStatus
+from tenuto.core.run import Mode, Run, RunStatus, Usage
 from tenuto.core.session import Session, TitleSource
-from tenuto.core.value import SessionId
+from tenuto.core.value import SessionId, Value
 from tenuto.engine.node import Node
 from tenuto.ports.model import ProviderError
 from tenuto.ports.points import Step
@@ -20,8 +21,17 @@ log = logging.getLogger(__name__)
 TITLE_SECONDS = 120.0
 
 
+class Titled(Value):
+    """What came of looking for a title."""
+
+    title: str | None
+    """None: the model found none."""
+    model: str
+    usage: Usage
+
+
 class Maker(Protocol):
-    async def make(self, session_id: SessionId, run: Run) -> str | None: ...
+    async def make(self, session_id: SessionId, run: Run) -> Titled | None: ...
 
 
 class Titler:
@@ -60,14 +70,22 @@ class Titler:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    async def _keep(self, session_id: SessionId, found: Titled, run: Run) -> None:
+        moment = self._node.moment()
+        paid = booking(
+            found.usage, kind=UsageKind.TITLE, model=found.model, at=moment.now, by=run.by
+        )
+        await self._store.commit(
+            session_id, lambda desk: editing.name(desk, found.title, moment, booked=(paid,))
+        )
+
     async def _name(self, session_id: SessionId, run: Run) -> None:
         try:
             async with asyncio.timeout(TITLE_SECONDS):
-                title = await self._maker.make(session_id, run)
-            if title is not None:
+                found = await self._maker.make(session_id, run)
+            if found is not None:
                 self._points.reach(Step.TITLE_FOUND)
-                moment = self._node.moment()
-                await self._store.commit(session_id, lambda desk: editing.name(desk, title, moment))
+                await self._keep(session_id, found, run)
         except (ProviderError, TenutoError, TimeoutError) as error:
             log.info("no title: %s", error, extra={"session_id": session_id})
         except Exception:

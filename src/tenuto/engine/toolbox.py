@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -11,14 +12,15 @@ import msgspec
 from msgspec.structs import replace
 
 from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.error import NotFound
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.permission import Permission
 from tenuto.core.text import cut, whole
-from tenuto.core.value import CallId, Value
+from tenuto.core.value import CallId, FileId, Value
 from tenuto.engine.work import Work
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.points import NOWHERE, Points, Step
-from tenuto.ports.tool import Place, Tool, ToolFailed
+from tenuto.ports.tool import Place, Tool, ToolFailed, nothing_attached
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +33,7 @@ DEEPEST = 64
 """Levels of arguments. JSON that is deeper can be read, but not everyone can write it again."""
 TOO_DEEP = f"The arguments are nested too deeply: {DEEPEST} levels are the most."
 AT_ONCE = 8
+NOBODY = "This needs a person's permission, and nobody can be asked in this run."
 
 
 class Rules(Protocol):
@@ -129,6 +132,8 @@ class Toolbox:
                 return None
             case Permission.DENY:
                 return "The server's settings do not allow this tool."
+            case Permission.ASK if not work.run.attended:
+                return NOBODY
             case Permission.ASK:
                 return _told(await work.ask(part))
 
@@ -136,7 +141,12 @@ class Toolbox:
         self, work: Work, tool: Tool, part: ToolPart, arguments: dict[str, Any]
     ) -> ToolPart:
         progress = _Progress(work, part)
-        place = Place(folder=await work.folder(), call_id=part.call_id, progress=progress.tell)
+        place = Place(
+            folder=await work.folder(),
+            call_id=part.call_id,
+            progress=progress.tell,
+            attached=partial(_attached, work),
+        )
         try:
             said = cut(await tool.run(arguments, place), OUTPUT_CHARACTERS)
         except ToolFailed as failure:
@@ -175,6 +185,16 @@ def _clean(value: Any, levels: int) -> Any:
         case list():
             return [_clean(item, levels - 1) for item in value]
     return value
+
+
+async def _attached(work: Work, file_id: str) -> bytes:
+    """Of this conversation only: ids are no secrets."""
+    if FileId(file_id) not in await work.files():
+        return await nothing_attached(file_id)
+    try:
+        return await work.file_content(FileId(file_id))
+    except NotFound:
+        return await nothing_attached(file_id)
 
 
 def _told(approval: Approval) -> str | None:

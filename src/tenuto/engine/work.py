@@ -9,16 +9,15 @@ from typing import Protocol
 import anyio
 from msgspec.structs import replace
 
-from tenuto.core import consent, editing, steering
+from tenuto.core import consent, editing, steering, waiting
 from tenuto.core.approval import Approval, ApprovalState
-from tenuto.core.message import Message, ToolPart, ToolState
-from tenuto.core.meter import Meter, priced
-from tenuto.core.run import Ending, Run, Usage
+from tenuto.core.message import FilePart, Message, ToolPart, ToolState
+from tenuto.core.meter import Meter
+from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
-from tenuto.core.value import ApprovalId, FileId, MessageId
+from tenuto.core.value import ApprovalId, FileId, MessageId, PartId
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
-from tenuto.ports.model import Price
 from tenuto.ports.query import Background
 from tenuto.ports.store import Store
 
@@ -49,8 +48,6 @@ class Work:
         self.model = started.model
         """What to ask: the run of a blind pane does not say it."""
         self.meter = Meter()
-        self.price: Price | None = None
-        """What the worker found the model to cost; None: not known."""
         self.limit = anyio.CancelScope()
         """Runs out when the run has taken too long; a person's thinking time does not count."""
         self.recorder = Recorder(
@@ -63,16 +60,7 @@ class Work:
 
     def usage(self) -> Usage:
         """What was used so far, with its cost where the price is known."""
-        usage = self.meter.total()
-        if self.price is None:
-            return usage
-        return priced(
-            usage,
-            input_price=self.price.input,
-            output_price=self.price.output,
-            cached=self.meter.cached(),
-            cached_price=self.price.cached_input,
-        )
+        return self.meter.total()
 
     def poke(self) -> None:
         """Something about the session changed: an approval may have been answered."""
@@ -86,6 +74,11 @@ class Work:
     async def background(self) -> Background:
         await self.recorder.flush()
         return await self._store.background(self.session.id)
+
+    async def files(self) -> set[FileId]:
+        """All that were attached to the conversation, as far as a model is told of it."""
+        messages = (await self._store.background(self.session.id)).messages
+        return {p.file_id for m in messages for p in m.parts if isinstance(p, FilePart)}
 
     async def file_content(self, file_id: FileId) -> bytes:
         return await self._store.file_content(file_id)
@@ -128,12 +121,30 @@ class Work:
         self.recorder.stored_elsewhere(waiting)
         return await self._answer(approval)
 
-    async def compact(self, through: MessageId, summary: str) -> None:
+    async def wait(self, wait: Waiting | None) -> None:
+        """Say that the run waits for its provider; None: that it goes on."""
+        await self.recorder.flush()
+        await self._store.commit(
+            self.session.id,
+            lambda desk: waiting.wait(desk, self._fence, wait, self._node.moment()),
+        )
+
+    async def notice(self, words: tuple[str, ...]) -> None:
+        """Say what the provider did not take and was asked without."""
+        await self.recorder.flush()
+        await self._store.commit(
+            self.session.id,
+            lambda desk: waiting.notice(desk, self._fence, words, self._node.moment()),
+        )
+
+    async def compact(
+        self, through: MessageId, summary: str, *, part: PartId | None = None
+    ) -> None:
         await self.recorder.flush()
         await self._store.commit(
             self.session.id,
             lambda desk: editing.compacted(
-                desk, self._fence, through, summary, self._node.moment()
+                desk, self._fence, through, summary, self._node.moment(), part=part
             ),
         )
 

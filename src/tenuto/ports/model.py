@@ -1,9 +1,12 @@
 """Models: what is asked of one, and what comes back piece by piece."""
 
 from collections.abc import AsyncGenerator, Sequence
+from enum import StrEnum
 from typing import Any, Literal, Protocol
 
 from tenuto.core.message import Seal
+from tenuto.core.meter import Price
+from tenuto.core.options import NO_OPTIONS, Effort, Options
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId, Value
 
@@ -17,7 +20,10 @@ class FileBlock(Value, tag_field="type", tag="file"):
 
     name: str
     media_type: str
+    """As it was claimed to be."""
     content: bytes
+    id: str = ""
+    """What tools can read it by; empty: they cannot."""
 
 
 class Thought(Value, tag_field="type", tag="thought"):
@@ -84,6 +90,11 @@ class ModelRequest(Value):
     tools: tuple[ToolSpec, ...] = ()
     max_tokens: int | None = None
     """None: as many as the provider gives."""
+    effort: Effort | None = None
+    """None: as the model does by itself."""
+    options: Options = NO_OPTIONS
+    cache_key: str = ""
+    """The same for requests that begin alike; empty: not worth keeping."""
 
 
 class TextPiece(Value):
@@ -122,24 +133,28 @@ class UsagePiece(Value):
     """What the provider says was used by this request, so far; the last one counts."""
 
     usage: Usage
-    cached_tokens: int = 0
-    """Of its input tokens, those that the provider had kept from an earlier request."""
 
 
 class Finished(Value):
     reason: Literal["end_turn", "max_tokens", "content_filter", "tool_calls"]
 
 
-Piece = TextPiece | ReasoningPiece | SealPiece | CallStarted | CallPiece | UsagePiece | Finished
+class Notice(Value):
+    """What was left out of the request so that the model would take it, as a sentence."""
+
+    text: str
 
 
-class Price(Value):
-    """Dollars per million tokens."""
-
-    input: float
-    output: float
-    cached_input: float | None = None
-    """For input that the provider had kept. None: as other input, so the cost is never too low."""
+Piece = (
+    TextPiece
+    | ReasoningPiece
+    | SealPiece
+    | CallStarted
+    | CallPiece
+    | UsagePiece
+    | Notice
+    | Finished
+)
 
 
 class Model(Value):
@@ -149,19 +164,54 @@ class Model(Value):
     provider: str
     context_window: int
     capabilities: tuple[str, ...] = ()
-    """Of `tools`, `vision`, `reasoning`."""
+    """Of `tools`, `vision`, `documents` (it takes PDFs), `reasoning`."""
+    max_output: int | None = None
+    efforts: tuple[Effort, ...] = ()
+    """That can be chosen."""
     price: Price | None = None
+    source: str = "default"
+    """Where most of this is known from: file, listing, catalogue, family, default."""
+
+
+class Trouble(StrEnum):
+    """What is wrong, as far as it matters for what to do next."""
+
+    BUSY = "busy"
+    """Too many requests: the provider wants us to wait."""
+    OVERLOADED = "overloaded"
+    BROKEN = "broken"
+    """The connection could not be made, or broke."""
+    SILENT = "silent"
+    TOO_LONG = "too_long"
+    """More was said than the model can take."""
+    PARAMETER = "parameter"
+    """One field of the request is not taken by this model."""
+    IMAGE = "image"
+    TOOLS = "tools"
+    """The model takes none."""
+    OTHER = "other"
 
 
 class ProviderError(Exception):
     """A provider said no, broke off, or fell silent. The message is for people, free of secrets."""
 
-    def __init__(self, reason: Reason, message: str, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        reason: Reason,
+        message: str,
+        *,
+        retry_after: float | None = None,
+        trouble: Trouble = Trouble.OTHER,
+        parameter: str = "",
+    ) -> None:
         super().__init__(message)
         self.reason = reason
         """One of provider_error, provider_stalled, model_not_found, no_response, too_large."""
         self.retry_after = retry_after
         """Seconds after which the same request may go through; None: it never will."""
+        self.trouble = trouble
+        self.parameter = parameter
+        """The field that is not taken, if that is the trouble and it was named."""
 
 
 class Provider(Protocol):
@@ -191,6 +241,10 @@ class Models(Protocol):
 
         A provider that cannot list its models is trusted to know the name.
         """
+
+    def small(self, model: Model) -> Model:
+        """One for titles and summaries, cheap and of the same provider unless it was set; at worst
+        this one."""
 
     def provider(self, model: Model) -> Provider: ...
 

@@ -6,7 +6,16 @@ from tenuto.core.event import Stored
 from tenuto.core.message import Message
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Session, Workspace
-from tenuto.core.value import Instant, MessageId, PrincipalId, RunId, SessionId, Value, WorkspaceId
+from tenuto.core.value import (
+    Instant,
+    MessageId,
+    PartId,
+    PrincipalId,
+    RunId,
+    SessionId,
+    Value,
+    WorkspaceId,
+)
 
 
 class Page(Value):
@@ -71,6 +80,8 @@ class Compaction(Value):
     """What the model is told instead of all messages up to one."""
 
     through_message_id: MessageId
+    through_part_id: PartId | None = None
+    """Within that message; None: to its end."""
     summary: str
 
 

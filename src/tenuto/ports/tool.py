@@ -1,11 +1,19 @@
 """Tools: what an agent can do in a workspace."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, Protocol
 
 from tenuto.core.value import CallId, Value
 from tenuto.ports.model import ToolSpec
+
+
+class ToolFailed(Exception):
+    """The tool could not do it. The message is its result, for the model to read."""
+
+
+async def nothing_attached(file_id: str) -> bytes:
+    raise ToolFailed(f"There is no file {file_id} in this conversation.")
 
 
 class Place(Value):
@@ -16,10 +24,8 @@ class Place(Value):
     call_id: CallId
     progress: Callable[[str], None]
     """Told the whole output so far (capped); may be called often, from the event loop."""
-
-
-class ToolFailed(Exception):
-    """The tool could not do it. The message is its result, for the model to read."""
+    attached: Callable[[str], Awaitable[bytes]] = nothing_attached
+    """A file that was attached to the conversation, by its id. Raises ToolFailed."""
 
 
 class Tool(Protocol):

@@ -31,9 +31,9 @@ from tenuto.core.event import (
 from tenuto.core.message import FilePart, Message
 from tenuto.core.principal import By
 from tenuto.core.projection import session_after
-from tenuto.core.run import Run, files_of
+from tenuto.core.run import Run, RunStatus, files_of
 from tenuto.core.session import Control, Session
-from tenuto.core.value import ApprovalId, FileId, Instant, MessageId, RunId, Value
+from tenuto.core.value import ApprovalId, FileId, Instant, MessageId, PartId, RunId, Value
 
 
 class RunRow(Value):
@@ -60,6 +60,7 @@ class ApprovalRow(Value):
 class CompactionRow(Value):
     seq: int
     through: MessageId
+    part: PartId | None
     summary: str
 
 
@@ -93,9 +94,10 @@ def plan(
     events: Sequence[Event],
     finished: Sequence[Message],
     revealed: Sequence[Run] = (),
+    booked: Sequence[Booking] = (),
 ) -> Plan:
-    """Every event projected to rows, in order; `finished` are the messages that end here, and
-    `revealed` the runs of which more is shown."""
+    """Every event projected to rows, in order; `finished` are the messages that end here,
+    `revealed` the runs of which more is shown, and `booked` is what was used besides."""
     planner = _Planner(session, finished)
     for event in events:
         planner.apply(event)
@@ -114,7 +116,7 @@ def plan(
         removed=tuple(planner.removed),
         files=tuple(dict.fromkeys(planner.files)),
         claimed=tuple(dict.fromkeys(planner.claimed)),
-        used=used_by([e.run for e in events if isinstance(e, RunFinished)], revealed),
+        used=(*used_by([e.run for e in events if isinstance(e, RunFinished)], revealed), *booked),
         deleted_at=planner.deleted_at,
     )
 
@@ -144,7 +146,8 @@ class _Planner:
                 self._claim(run)
             case RunUpdated(run=run):
                 self.put(run)
-                self._claim(run)
+                if run.status is RunStatus.QUEUED:
+                    self._claim(run)
             case RunStarted(run=run) | RunFinished(run=run):
                 self.put(run)
             case MessageStarted(message=message):
@@ -159,9 +162,14 @@ class _Planner:
                 self.approvals[approval.id] = replace(asked, approval=approval)
             case SessionRewound(removed=removed):
                 self._remove(removed)
-            case SessionCompacted(through_message_id=through, summary=summary):
+            case SessionCompacted():
                 self.compactions.append(
-                    CompactionRow(seq=self.head, through=through, summary=summary)
+                    CompactionRow(
+                        seq=self.head,
+                        through=event.through_message_id,
+                        part=event.through_part_id,
+                        summary=event.summary,
+                    )
                 )
             case SessionDeleted():
                 self.deleted_at = event.at

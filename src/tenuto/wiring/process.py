@@ -36,8 +36,7 @@ def serve(settings: Settings, *, points: Points = NOWHERE) -> int:
         return CANNOT_START
     hide_environment()
     take_in_orphans()
-    keys = [provider.api_key for provider in settings.providers if provider.api_key]
-    mask = logs.configure(settings, [token, *keys])
+    mask = logs.configure(settings, [token, *settings.keys])
     try:
         # The writer's thread hands each commit to the event loop and back; at the usual 5 ms a
         # busy loop would keep every token waiting that long.

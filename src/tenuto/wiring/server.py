@@ -129,7 +129,7 @@ def build(
         models,
         translate.worker(settings, models, keepers.settings, node),
         switchboard,
-        maker=TitleMaker(store, models, points=points),
+        maker=TitleMaker(store, models, clock, points=points),
         titles_wanted=lambda: keepers.settings.preferences.titles,
         frame=sse.frame,
         run_seconds=settings.limits.run_seconds,

@@ -2,6 +2,7 @@
 
 from tenuto import logs
 from tenuto.agent.loop import AgentLoop, RunLimits
+from tenuto.agent.providers.catalogue import dataset
 from tenuto.agent.providers.catalogue.catalogue import LOCAL, Catalogue, CatalogueConfig
 from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
 from tenuto.agent.tools import ToolSettings, built_in_tools
@@ -69,6 +70,7 @@ def worker(settings: Settings, models: Catalogue, keeper: SettingsKeeper, node: 
         cost_usd=settings.limits.cost_usd or None,
         run_characters=settings.limits.run_characters,
         calls=settings.limits.calls,
+        retry_seconds=settings.limits.retry_seconds,
     )
     return AgentLoop(models, toolbox, limits, node.clock, points=node.points)
 
@@ -81,9 +83,13 @@ def catalogue(settings: Settings) -> CatalogueConfig:
     return CatalogueConfig(
         providers=tuple(_provider(provider, limits) for provider in settings.providers),
         default_model=settings.model or None,
+        small_model=settings.small_model or None,
         local=LOCAL if settings.discover else (),
         models_dir=settings.data / "models",
+        refresh_from=dataset.ADDRESS if settings.refresh_models else "",
         embedded=settings.embedded.enabled,
+        embedded_file=settings.embedded.file,
+        embedded_window=settings.embedded.window,
         embedded_idle_seconds=settings.embedded.idle_seconds,
         limits=limits,
     )
@@ -95,12 +101,15 @@ def _provider(provider: ProviderSettings, limits: ProviderLimits) -> ProviderCon
         kind=provider.kind,
         base_url=provider.base_url,
         api_key=provider.api_key.reveal() if provider.api_key else "",
+        headers={name: value.reveal() for name, value in provider.headers.items()},
         models=tuple(
             ModelSetting(
                 name=model.id,
                 context_window=model.context_window,
                 capabilities=tuple(model.capabilities) or None,
                 price=model.price,
+                max_output=model.max_output,
+                efforts=model.efforts,
             )
             for model in provider.models
         ),

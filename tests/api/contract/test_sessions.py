@@ -216,6 +216,8 @@ async def test_a_session_says_what_it_is_doing_and_what_it_used(
         "input_tokens": 11,
         "output_tokens": 7,
         "reasoning_tokens": 3,
+        "cache_read_tokens": 0,
+        "cache_write_tokens": 0,
         "exact": True,
         "cost_usd": None,
     }

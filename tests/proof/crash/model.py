@@ -5,6 +5,7 @@ import json
 import re
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import anyio
 
@@ -13,7 +14,11 @@ from tests.support.model_server import Exchange
 PACE_SECONDS = 0.002
 GATE_SECONDS = 20.0
 ENDLESS = 10_000
-WISH = re.compile(r"(?P<name>[a-z ]+): (?P<verb>say|endless|silent|fail|gate|tools|sleep)\b")
+SAY = ("user", "system")
+WISH = re.compile(
+    r"(?P<name>[a-z ]+): "
+    r"(?P<verb>say|endless|silent|fail|gate|tools|sleep|broken|busy|long)\b"
+)
 
 
 class Gates:
@@ -37,13 +42,14 @@ class ScriptedModel:
         self._gates = gates
         self._ledger = ledger
         self._numbers = itertools.count(1)
+        self._known: set[str] = set()
 
     async def __call__(self, exchange: Exchange) -> None:
         prompt = exchange.prompt
         if "Give this conversation a title" in prompt:
             await exchange.say("A fine title")
             return
-        if "Summarise the conversation so far" in prompt:
+        if "Sum up this conversation" in prompt:
             await exchange.say("In short: much was said.")
             return
         name, verb, step = _wish(exchange)
@@ -72,8 +78,40 @@ class ScriptedModel:
         await exchange.text("Well")
 
     async def _fail(self, exchange: Exchange, name: str, step: int) -> None:
+        """Says that it will never do."""
         await exchange.text("This will br")
+        await exchange.chunk({"error": {"type": "invalid_request_error", "message": "No."}})
+
+    async def _broken(self, exchange: Exchange, name: str, step: int) -> None:
+        """Breaks off in the middle of a word, and goes on when it is asked to."""
+        if "Go on from exactly where it stopped" in exchange.prompt:
+            await exchange.text("ld, and on.")
+            await exchange.finish()
+            return
+        await exchange.text("Hello wor")
         await exchange.break_off()
+
+    async def _busy(self, exchange: Exchange, name: str, step: int) -> None:
+        """Has too much to do at first."""
+        if self._is_new(name):
+            await exchange.fail(429, "Slow down.", headers={"retry-after-ms": "30"})
+        else:
+            await self._say(exchange, name, step)
+
+    async def _long(self, exchange: Exchange, name: str, step: int) -> None:
+        """Looks twice, then finds that it was told too much, until that is summed up."""
+        if "In short:" in str(exchange.messages[0]):
+            await self._say(exchange, name, step)
+        elif step < 2:
+            await self._call(exchange, "read_file", {"path": f"none{step}.txt"})
+            await exchange.finish("tool_calls")
+        else:
+            await exchange.fail(400, "Too long.", code="context_length_exceeded")
+
+    def _is_new(self, name: str) -> bool:
+        known = name in self._known
+        self._known.add(name)
+        return not known
 
     async def _gate(self, exchange: Exchange, name: str, step: int) -> None:
         """Waits for the scenario, then looks for a file, then speaks."""
@@ -129,14 +167,21 @@ class ScriptedModel:
 def _wish(exchange: Exchange) -> tuple[str, str, int]:
     """Name and verb of the last prompt, and how many results of tools came since.
 
-    What the server itself says as the user (that an answer was cut off) is passed over.
+    What the server itself says as the user (that an answer was cut off) is passed over, and a
+    prompt that was summed up is in the summary.
     """
     step = 0
     for message in reversed(exchange.messages):
         if message["role"] == "tool":
             step += 1
-        elif message["role"] == "user":
-            found = WISH.search(json.dumps(message["content"]))
-            if found:
-                return found["name"], found["verb"], step
+        elif message["role"] in SAY and (found := WISH.findall(_words(message["content"]))):
+            # One that was not answered stands before it in the same turn.
+            name, verb = found[-1]
+            return name, verb, step
     raise AssertionError(f"there is no prompt of ours in {exchange.messages}")
+
+
+def _words(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(block.get("text", "") for block in content)

@@ -15,7 +15,7 @@ from tests.proof.crash.people import Halfway, People
 from tests.proof.crash.record import Json
 from tests.proof.crash.talk import Talk, answered, is_over, pending
 
-PEOPLE = 12
+PEOPLE = 13
 
 
 class Scenario:
@@ -35,6 +35,7 @@ class Scenario:
             self.queuer,
             self.listener,
             self.historian,
+            self.endurer,
             self.mover,
             comparer.judge,
             comparer.forget,
@@ -64,6 +65,15 @@ class Scenario:
             await talk.settled(await talk.again("edit", "talk four: say", body))
         await self._caller.create(f"{talk.path}/compact")
         await talk.settled(await talk.prompt("talk five: say"))
+
+    async def endurer(self) -> None:
+        """A model that is told too much, breaks off, and has too much to do."""
+        talk = await self._people.talk(title="Retries")
+        await talk.settled(await talk.prompt("endure one: long"))
+        await self._people.halfway()
+        second = await talk.prompt("endure two: broken")
+        third = await talk.prompt("endure three: busy")
+        await talk.settled(second, third)
 
     async def worker(self) -> None:
         """Tools that ask: allowed once, denied, allowed for the session."""

@@ -20,10 +20,20 @@ MUTANTS = (
         Edit("core/veil.py", "message=IN_PLACE_OF_AN_ERROR", "message=error.message"),
     ),
     mutant(
+        "a blind wait names its provider",
+        "While a blind answer waits, its provider's own words are shown.",
+        "api/blind",
+        Edit(
+            "core/waiting.py",
+            "if waiting is not None and desk.control.veil is not None:",
+            "if False:",
+        ),
+    ),
+    mutant(
         "a blind price names its model",
         "The cost of a blind answer is shown, and tells whose it is.",
         "core conformance api/blind",
-        Edit("core/veil.py", "usage=replace(ending.usage, cost_usd=None)", "usage=ending.usage"),
+        Edit("core/veil.py", "replace(used, cost_usd=None, cache", "replace(used, cache"),
     ),
     mutant(
         "tool calls keep their provider's numbers",

@@ -148,8 +148,8 @@ MUTANTS = (
         "core api/writers",
         Edit(
             "core/editing.py",
-            "if desk.session.title_source is not TitleSource.PROVISIONAL or desk.session.comparison:",
-            "if False:",
+            "if title is not None and not named and not desk.session.comparison:",
+            "if title is not None:",
         ),
     ),
     mutant(

@@ -191,7 +191,7 @@ MUTANTS = (
     mutant(
         "lease lost by two refusals",
         "A node that the store refused twice in a row is taken for dead, and its runs end.",
-        "sim",
+        "rescue sim",
         Edit("engine/rescuer.py", "pause = AGAIN_SECONDS", "pause = ROUND_SECONDS"),
     ),
     mutant(

@@ -7,6 +7,7 @@ from tests.proof.mutation import (
     edge_mutants,
     engine_mutants,
     principal_mutants,
+    wire_mutants,
 )
 from tests.proof.mutation.mutant import Mutant
 
@@ -17,4 +18,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *blind_mutants.MUTANTS,
     *border_mutants.MUTANTS,
     *principal_mutants.MUTANTS,
+    *wire_mutants.MUTANTS,
 )

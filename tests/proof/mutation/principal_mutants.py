@@ -21,12 +21,12 @@ MUTANTS = (
         "all usage is the owner's",
         "What somebody used is not found under their name.",
         "principal",
-        Edit("core/day_usage.py", "Booking(by=run.by, usage", "Booking(by=OWNER.id, usage"),
+        Edit("core/day_usage.py", "Booking(by=by, usage", "Booking(by=OWNER.id, usage"),
         Edit(
             "core/day_usage.py",
-            "from tenuto.core.run import MOST_TOKENS, Run\n",
+            "from tenuto.core.run import MOST_TOKENS, Mode, Run, Usage\n",
             "from tenuto.core.principal import OWNER\n"
-            "from tenuto.core.run import MOST_TOKENS, Run\n",
+            "from tenuto.core.run import MOST_TOKENS, Mode, Run, Usage\n",
         ),
     ),
     mutant(

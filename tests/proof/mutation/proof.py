@@ -18,6 +18,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "principal": ("tests/conformance/test_principal.py",),
     "conformance": ("tests/conformance",),
     "providers": ("tests/providers", "--ignore=tests/providers/test_embedded.py"),
+    "stories": ("tests/strict/test_stories.py",),
     "tools": ("tests/tools",),
     "storage": ("tests/storage", "--ignore=tests/storage/test_cost.py"),
     "api/blind": (f"{API}/test_comparisons_blind.py",),

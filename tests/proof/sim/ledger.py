@@ -36,6 +36,8 @@ class Ledger:
         self.provider_faults: set[str] = set()
         self.said: dict[str, list[str]] = {}
         """What the model said in each run, part by part."""
+        self.last_said: dict[str, str] = {}
+        """Of which kind the last of it was."""
         self.at_work: dict[int, tuple[str, str]] = {}
         """Open provider streams and running tools, by number: the run, and what it is."""
         self.covered: set[str] = set()

@@ -9,6 +9,7 @@ import anyio
 
 from tenuto.agent import prompts
 from tenuto.core.error import ModelNotFound
+from tenuto.core.meter import Price
 from tenuto.core.run import Reason, Usage
 from tenuto.core.value import CallId
 from tenuto.ports.model import (
@@ -18,7 +19,6 @@ from tenuto.ports.model import (
     Model,
     ModelRequest,
     Piece,
-    Price,
     Provider,
     ProviderError,
     ReasoningPiece,
@@ -26,7 +26,7 @@ from tenuto.ports.model import (
     UsagePiece,
 )
 from tests.proof.sim.loop import turn
-from tests.proof.sim.request import check_request
+from tests.proof.sim.request import check_request, goes_on
 from tests.proof.sim.violation import Violation
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ class SimModels:
         model = BOTH.get(model_id or WIDE.id)
         if model is None:
             raise ModelNotFound(f"there is no model {model_id}")
+        return model
+
+    def small(self, model: Model) -> Model:
         return model
 
     def provider(self, model: Model) -> Provider:
@@ -121,6 +124,9 @@ class SimAnswer:
         self._plain = request.system == prompts.TITLE or not request.tools
         if run_id:
             self._parts = world.ledger.said.setdefault(run_id, [])
+            if goes_on(request) and world.ledger.last_said.get(run_id) == TextPiece.__name__:
+                # After a break or a cut the text goes on where it was.
+                self._kind = TextPiece.__name__
 
     async def wait(self) -> None:
         chance = self._dice.random()
@@ -219,6 +225,7 @@ class SimAnswer:
                     self._kind = "call"
                 case CallPiece():
                     self._parts[self._calls[piece.index]] += piece.text
+            self._world.ledger.last_said[self._run_id] = self._kind
 
     def _fault(self, reason: Reason, retry_after: float | None) -> None:
         self._world.ledger.provider_faults.add(str(reason))

@@ -77,7 +77,7 @@ class Node:
             models,
             loop,
             self.switchboard,
-            maker=TitleMaker(store, models),
+            maker=TitleMaker(store, models, clock),
             titles_wanted=lambda: self.settings.preferences.titles,
             frame=sse.frame,
             run_seconds=RUN_SECONDS,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tenuto.agent import prompts
+from tenuto.agent.context import GO_ON
 from tenuto.ports.model import AssistantTurn, ModelRequest, TextBlock, ToolTurn, Turn, UserTurn
 from tests.proof.sim.violation import must
 
@@ -17,7 +18,8 @@ def check_request(world: "World", request: ModelRequest) -> str:
     _check_turns(request.turns)
     session = world.witness.sessions.get(request.system.split("\n")[0])
     if session is None:
-        must(request.system.startswith((prompts.TITLE, prompts.CHAT)), "sessions are told apart")
+        ours = (prompts.TITLE, prompts.SUMMARISER)
+        must(request.system.startswith(ours), "sessions are told apart")
         return ""
     if world.script.nodes > 1:
         return session.active or ""
@@ -34,6 +36,12 @@ def check_request(world: "World", request: ModelRequest) -> str:
                 text = part["text"].strip() if part["type"] == "text" else ""
                 must(text in told, "the model is told what was said", text, told)
     return session.active
+
+
+def goes_on(request: ModelRequest) -> bool:
+    """Whether the model is asked to go on where its answer ended."""
+    last = request.turns[-1]
+    return isinstance(last, UserTurn) and last.blocks[-1] == TextBlock(text=GO_ON)
 
 
 def _check_turns(turns: tuple[Turn, ...]) -> None:

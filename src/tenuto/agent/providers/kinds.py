@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from tenuto.agent.providers.catalogue.description import DEFAULT_WINDOW, Describer
+from tenuto.agent.providers.catalogue.almanac import Seller
+from tenuto.agent.providers.catalogue.description import USUAL, Describer
+from tenuto.agent.providers.catalogue.facts import Facts
 from tenuto.agent.providers.catalogue.setting import ModelSetting
 from tenuto.agent.providers.wires.anthropic import AnthropicWire
 from tenuto.agent.providers.wires.chat import ChatWire
+from tenuto.agent.providers.wires.ollama import OllamaWire
 from tenuto.agent.providers.wires.responses import ResponsesWire
 from tenuto.agent.providers.wires.wire import Wire
 from tenuto.core.provider import ProviderKind
@@ -17,23 +20,24 @@ class KindFacts(Value):
     """For a base URL: some say a little more to the hosted original than to its likes."""
     brand: str
     """What people call a server of this kind."""
-    window: int = DEFAULT_WINDOW
+    usual: Facts = USUAL
     """Of a model of which nothing else is known."""
-    capabilities: tuple[str, ...] | None = None
-    """Of all its models; None: each says or shows it."""
+    way: str = ""
+    """What its wire is called where a model speaks no other."""
     hint: str = ""
     """What to look at when an address is not one of this kind."""
 
-    def describer(self, name: str, settings: Sequence[ModelSetting]) -> Describer:
-        return Describer(
-            name, settings=settings, window=self.window, capabilities=self.capabilities
-        )
+    def describer(
+        self, name: str, settings: Sequence[ModelSetting], seller: Seller | None = None
+    ) -> Describer:
+        return Describer(name, settings=settings, usual=self.usual, seller=seller, way=self.way)
 
 
 KINDS: Mapping[ProviderKind, KindFacts] = {
     ProviderKind.OPENAI_RESPONSES: KindFacts(
         wire=ResponsesWire,
         brand="a server that speaks OpenAI's Responses",
+        way="responses",
         hint="Most addresses end in /v1.",
     ),
     ProviderKind.OPENAI: KindFacts(
@@ -44,7 +48,12 @@ KINDS: Mapping[ProviderKind, KindFacts] = {
     ProviderKind.ANTHROPIC: KindFacts(
         wire=AnthropicWire,
         brand="an Anthropic-compatible server",
-        window=200_000,
-        capabilities=("tools", "vision"),
+        usual=Facts(window=200_000, output=8192, abilities=("tools", "vision")),
+    ),
+    ProviderKind.OLLAMA: KindFacts(
+        wire=OllamaWire,
+        brand="an Ollama server",
+        hint="Most addresses end in :11434.",
+        usual=Facts(window=32_768, abilities=("tools",)),
     ),
 }

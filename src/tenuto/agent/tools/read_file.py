@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from io import BufferedReader
-from typing import Annotated
+from io import BytesIO
+from typing import Annotated, BinaryIO
 
 from msgspec import Meta
 
@@ -12,6 +12,8 @@ from tenuto.agent.tools.files.errand import Errand
 from tenuto.agent.tools.files.folder import opened_file
 from tenuto.ports.tool import Place, ToolFailed
 
+ATTACHED = "file:"
+"""Before the id of a file that was attached to a prompt."""
 LOOK_BYTES = 8192
 LINE_CHARACTERS = 2000
 LINES = 2000
@@ -21,7 +23,13 @@ READ_BYTES = 200_000_000
 
 
 class ReadFileArguments(Arguments):
-    path: Annotated[str, Meta(description="The file, relative to the workspace's folder.")]
+    path: Annotated[
+        str,
+        Meta(
+            description="The file, relative to the workspace's folder; or `file:ID` for an "
+            "attached one."
+        ),
+    ]
     offset: Annotated[int, Meta(ge=1, description="The first line to read, counted from 1.")] = 1
     limit: Annotated[int, Meta(ge=1, description="How many lines to read at most.")] = LINES
 
@@ -35,15 +43,25 @@ class ReadFile(BuiltIn[ReadFileArguments]):
     takes = ReadFileArguments
 
     async def work(self, given: ReadFileArguments, place: Place) -> str:
+        if given.path.startswith(ATTACHED):
+            content = await place.attached(given.path.removeprefix(ATTACHED))
+            return await self.threads.run(
+                lambda errand: self._numbered(BytesIO(content), given, errand)
+            )
         return await self.threads.run(lambda errand: self._read_lines(given, place, errand))
 
     def _read_lines(self, given: ReadFileArguments, place: Place, errand: Errand) -> str:
         spot = self.locate(place, given.path)
         with opened_file(spot) as descriptor, open(descriptor, "rb", closefd=False) as file:
-            size = os.fstat(descriptor).st_size
-            if b"\0" in file.peek(LOOK_BYTES)[:LOOK_BYTES]:
-                raise ToolFailed(f"{given.path} is a binary file of {size:,} bytes.")
-            return self._stretch(Lines(file, errand), given)
+            return self._numbered(file, given, errand)
+
+    def _numbered(self, file: BinaryIO, given: ReadFileArguments, errand: Errand) -> str:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        if b"\0" in file.read(LOOK_BYTES):
+            raise ToolFailed(f"{given.path} is a binary file of {size:,} bytes.")
+        file.seek(0)
+        return self._stretch(Lines(file, errand), given)
 
     def _stretch(self, lines: "Lines", given: ReadFileArguments) -> str:
         """The lines asked for; nothing behind them is read."""
@@ -75,7 +93,7 @@ class ReadFile(BuiltIn[ReadFileArguments]):
 class Lines:
     """Each line, cut if it is long: a line is never in memory whole unless it is short."""
 
-    def __init__(self, file: BufferedReader, errand: Errand) -> None:
+    def __init__(self, file: BinaryIO, errand: Errand) -> None:
         self._file = file
         self._errand = errand
         self._read = 0

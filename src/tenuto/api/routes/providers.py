@@ -8,6 +8,7 @@ from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint
+from tenuto.core.preset import PRESETS, Preset
 from tenuto.core.provider import LONGEST_URL, MOST_MODELS, ProviderKind, ProviderSource
 from tenuto.core.value import Value
 from tenuto.engine.providers import ProviderDraft
@@ -19,9 +20,10 @@ Names = Annotated[tuple[str, ...], Meta(max_length=MOST_MODELS)]
 
 
 class ProviderChange(Value, forbid_unknown_fields=True):
-    kind: ProviderKind
+    kind: ProviderKind | None = None
+    """Without it: as it is, or as the preset of this name."""
     base_url: Address | None = None
-    """Without it: the kind's public address."""
+    """Without it: the preset's, or the kind's public address."""
     key: Key | UnsetType | None = UNSET
     """Without it, one that is kept stays; null: no key."""
     models: Names | None = None
@@ -54,11 +56,14 @@ class ProviderNow(Value):
 
 class ProviderList(Value):
     providers: tuple[ProviderNow, ...]
+    presets: tuple[Preset, ...]
+    """What to fill in for those that people have."""
 
 
 async def listing(call: Call) -> ASGIApp:
     standings = await call.to.providers.standings()
-    return answer(ProviderList(providers=tuple(_now(standing) for standing in standings)))
+    now = tuple(_now(standing) for standing in standings)
+    return answer(ProviderList(providers=now, presets=PRESETS))
 
 
 async def put(call: Call) -> ASGIApp:

@@ -12,6 +12,7 @@ from tenuto.api.parameter import AFTER, CURSOR, LIMIT, Parameter
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.editing import QueueEdit
+from tenuto.core.options import Effort, Options, Wish
 from tenuto.core.run import Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.value import RunId, SessionId, StreamId, Value
 from tenuto.engine.checking import Draft
@@ -29,6 +30,11 @@ class PromptBody(Value, forbid_unknown_fields=True):
     """None: `agent`; in a pane of a comparison, its mode."""
     when_busy: WhenBusy = WhenBusy.QUEUE
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
+    effort: Effort | None = None
+    """How hard to think; None: as the model does by itself."""
+    options: Options | None = None
+    attended: bool = True
+    """False: nobody can be asked, so what would ask is denied."""
 
 
 class QueuedChange(Value, forbid_unknown_fields=True):
@@ -49,6 +55,7 @@ async def accept(call: Call) -> ASGIApp:
         mode=None if body.mode is None else Mode(body.mode),
         when_busy=body.when_busy,
         on_disconnect=body.on_disconnect,
+        wish=Wish(effort=body.effort, options=body.options, attended=body.attended),
     )
     if call.wants_events():
         call.to.engine.tailer.expect(StreamId(call.session_id))

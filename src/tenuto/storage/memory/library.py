@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tenuto.core.approval import Approval
 from tenuto.core.file import FileInfo
-from tenuto.core.message import Message
+from tenuto.core.message import Message, after_part
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
 from tenuto.core.value import (
@@ -82,7 +82,9 @@ class MemoryLibrary:
             approvals=rows.pending(),
             queue=rows.control.queue,
             compactions=tuple(
-                Compaction(through_message_id=one.through, summary=one.summary)
+                Compaction(
+                    through_message_id=one.through, through_part_id=one.part, summary=one.summary
+                )
                 for one in rows.compactions
             ),
             more=first > 0,
@@ -139,8 +141,11 @@ class MemoryLibrary:
         if not rows.compactions:
             return Background(summary=None, messages=messages, head=head)
         last = rows.compactions[-1]
-        since = [message.id for message in messages].index(last.through) + 1
-        return Background(summary=last.summary, messages=messages[since:], head=head)
+        since = [message.id for message in messages].index(last.through)
+        rest = messages[since + 1 :]
+        if last.part is not None:
+            rest = (after_part(messages[since], last.part), *rest)
+        return Background(summary=last.summary, messages=rest, head=head)
 
     async def user_message(self, session_id: SessionId, message_id: MessageId | None) -> Message:
         rows = self._state.rows(session_id)

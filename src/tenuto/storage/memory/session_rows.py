@@ -167,7 +167,7 @@ class State:
         self.answers: dict[tuple[PrincipalId, str], Answer] = {}
         """By who asked, and their key."""
         self.leases: dict[NodeId, Instant] = {}
-        self.usage: dict[tuple[WorkspaceId, PrincipalId, str, str], DayUsage] = {}
+        self.usage: dict[tuple[WorkspaceId, PrincipalId, str, str, str], DayUsage] = {}
         """By workspace, who prompted, day and model."""
 
     def rows(self, session_id: SessionId) -> SessionRows:

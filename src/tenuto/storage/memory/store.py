@@ -154,11 +154,16 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
         desk = rows.desk(sight, head=self._state.tape(session_id).head)
         change = decide(desk)
         planned = plan(
-            desk.session, change.control, change.events, change.finished, change.revealed
+            desk.session,
+            change.control,
+            change.events,
+            change.finished,
+            change.revealed,
+            change.booked,
         )
         self._state.must_hold(planned.claimed)
         self._remember(once, session_id, change.result)
-        if change.events or change.control != desk.control:
+        if change.events or change.booked or change.control != desk.control:
             self._apply(planned)
             self._changed(session_id)
         return change.result

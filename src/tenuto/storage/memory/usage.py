@@ -17,16 +17,16 @@ class MemoryUsage:
         workspace_id: WorkspaceId | None = None,
         by: PrincipalId | None = None,
     ) -> Sequence[DayUsage]:
-        found: dict[tuple[str, str], DayUsage] = {}
-        for (workspace, who, day, model), usage in self._state.usage.items():
+        found: dict[tuple[str, str, str], DayUsage] = {}
+        for (workspace, who, day, model, kind), usage in self._state.usage.items():
             if day >= since and workspace_id in (None, workspace) and by in (None, who):
-                known = found.get((day, model))
-                found[day, model] = usage if known is None else known + usage
+                known = found.get((day, model, kind))
+                found[day, model, kind] = usage if known is None else known + usage
         return tuple(found[key] for key in sorted(found))
 
     def _book(self, workspace_id: WorkspaceId, booking: Booking) -> None:
         usage = booking.usage
-        key = (workspace_id, booking.by, usage.day, usage.model or "")
+        key = (workspace_id, booking.by, usage.day, usage.model or "", usage.kind)
         known = self._state.usage.get(key)
         after = usage if known is None else known + usage
         if after.runs > 0:

@@ -149,7 +149,7 @@ def _commit(
     change = decide(laid)
     planned = planned_for(laid, change)
     result = (change.result, planned.session.head)
-    if not change.events and change.control == laid.control:
+    if not change.events and not change.booked and change.control == laid.control:
         remember(tx, once, session_id, change.result)
         return Written(result=result)
     logs = write_plan(tx, planned, before=laid.session)
@@ -159,7 +159,14 @@ def _commit(
 
 
 def planned_for(laid: Desk, change: Change[Any]) -> Plan:
-    return plan(laid.session, change.control, change.events, change.finished, change.revealed)
+    return plan(
+        laid.session,
+        change.control,
+        change.events,
+        change.finished,
+        change.revealed,
+        change.booked,
+    )
 
 
 def _create(

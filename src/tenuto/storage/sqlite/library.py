@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from tenuto.core.approval import Approval
-from tenuto.core.message import Message
+from tenuto.core.message import Message, after_part
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Session, Workspace
-from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId, WorkspaceId
+from tenuto.core.value import ApprovalId, MessageId, PartId, RunId, SessionId, WorkspaceId
 from tenuto.ports.query import (
     Background,
     Compaction,
@@ -181,8 +181,12 @@ def _snapshot(tx: Transaction, session_id: SessionId, most: int | None) -> Sessi
         approvals=pending(tx, session_id),
         queue=found.control.queue,
         compactions=tuple(
-            Compaction(through_message_id=MessageId(through), summary=summary)
-            for through, summary in tx.rows("compactions", session_id=session_id)
+            Compaction(
+                through_message_id=MessageId(through),
+                through_part_id=part and PartId(part),
+                summary=summary,
+            )
+            for through, part, summary in tx.rows("compactions", session_id=session_id)
         ),
         more=most is not None and len(messages) > most,
     )
@@ -207,8 +211,13 @@ def _messages(
 def _background(tx: Transaction, session_id: SessionId) -> Background:
     head = held(tx, session_id).session.head
     row = tx.row("last_compaction", session_id=session_id)
-    summary, after = (None, 0) if row is None else row
-    messages = transcript(tx, session_id, after=after)
+    summary, part, after = (None, None, 0) if row is None else row
+    if part is None:
+        messages = transcript(tx, session_id, after=after)
+    else:
+        # The message that the summary ends in, without what it covers.
+        first, *rest = transcript(tx, session_id, after=after - 1)
+        messages = (after_part(first, part), *rest)
     return Background(summary=summary, messages=messages, head=head)
 
 

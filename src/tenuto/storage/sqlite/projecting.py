@@ -107,6 +107,7 @@ def _write_rows(transaction: Transaction, plan: Plan, before: Session) -> None:
             session_id=session.id,
             seq=compaction.seq,
             through=compaction.through,
+            part=compaction.part,
             summary=compaction.summary,
         )
 

@@ -220,18 +220,18 @@ SELECT body FROM approvals
 WHERE session_id = :session_id AND state = 'pending' ORDER BY seq;
 
 -- name: put_compaction
-INSERT INTO compactions (session_id, seq, through_message_id, summary)
-VALUES (:session_id, :seq, :through, :summary);
+INSERT INTO compactions (session_id, seq, through_message_id, through_part_id, summary)
+VALUES (:session_id, :seq, :through, :part, :summary);
 
 -- name: drop_compaction
 DELETE FROM compactions WHERE session_id = :session_id AND through_message_id = :message_id;
 
 -- name: compactions
-SELECT through_message_id, summary FROM compactions
+SELECT through_message_id, through_part_id, summary FROM compactions
 WHERE session_id = :session_id ORDER BY seq;
 
 -- name: last_compaction
-SELECT compactions.summary, messages.seq FROM compactions
+SELECT compactions.summary, compactions.through_part_id, messages.seq FROM compactions
 JOIN messages ON messages.session_id = compactions.session_id
     AND messages.id = compactions.through_message_id
 WHERE compactions.session_id = :session_id ORDER BY compactions.seq DESC LIMIT 1;
@@ -323,16 +323,18 @@ SELECT body FROM comparisons WHERE voted_at IS NOT NULL ORDER BY voted_at, id;
 DELETE FROM comparisons WHERE id = :id;
 
 -- name: add_usage
-INSERT INTO usage (day, workspace_id, principal, model, runs, input_tokens, output_tokens,
-    reasoning_tokens, exact, cost_usd)
-VALUES (:day, :workspace_id, :by, :model, :runs, :input_tokens, :output_tokens, :reasoning_tokens,
-    :exact, :cost_usd)
-ON CONFLICT (day, workspace_id, principal, model) DO UPDATE SET
+INSERT INTO usage (day, workspace_id, principal, model, kind, runs, input_tokens, output_tokens,
+    reasoning_tokens, cache_read_tokens, cache_write_tokens, exact, cost_usd)
+VALUES (:day, :workspace_id, :by, :model, :kind, :runs, :input_tokens, :output_tokens,
+    :reasoning_tokens, :cache_read_tokens, :cache_write_tokens, :exact, :cost_usd)
+ON CONFLICT (day, workspace_id, principal, model, kind) DO UPDATE SET
     runs = runs + excluded.runs,
     -- A sum that outgrew an integer would refuse every later one of its day.
     input_tokens = MIN(input_tokens + excluded.input_tokens, 1 << 53),
     output_tokens = MIN(output_tokens + excluded.output_tokens, 1 << 53),
     reasoning_tokens = MIN(reasoning_tokens + excluded.reasoning_tokens, 1 << 53),
+    cache_read_tokens = MIN(cache_read_tokens + excluded.cache_read_tokens, 1 << 53),
+    cache_write_tokens = MIN(cache_write_tokens + excluded.cache_write_tokens, 1 << 53),
     exact = MIN(exact, excluded.exact),
     cost_usd = CASE WHEN cost_usd IS NULL THEN excluded.cost_usd
         ELSE cost_usd + COALESCE(excluded.cost_usd, 0) END;
@@ -340,16 +342,18 @@ ON CONFLICT (day, workspace_id, principal, model) DO UPDATE SET
 -- name: drop_used_up
 DELETE FROM usage
 WHERE day = :day AND workspace_id = :workspace_id AND principal = :by AND model = :model
-    AND runs <= 0;
+    AND kind = :kind AND runs <= 0;
 
 -- name: usage_since
 -- An old version may have left numbers whose sum is too large for an integer.
-SELECT day, model, SUM(runs), SUM(MIN(input_tokens, 1 << 53)), SUM(MIN(output_tokens, 1 << 53)),
-    SUM(MIN(reasoning_tokens, 1 << 53)), MIN(exact), SUM(cost_usd)
+SELECT day, model, kind, SUM(runs), SUM(MIN(input_tokens, 1 << 53)),
+    SUM(MIN(output_tokens, 1 << 53)), SUM(MIN(reasoning_tokens, 1 << 53)),
+    SUM(MIN(cache_read_tokens, 1 << 53)), SUM(MIN(cache_write_tokens, 1 << 53)), MIN(exact),
+    SUM(cost_usd)
 FROM usage
 WHERE day >= :since AND (:workspace_id IS NULL OR workspace_id = :workspace_id)
     AND (:by IS NULL OR principal = :by)
-GROUP BY day, model ORDER BY day, model;
+GROUP BY day, model, kind ORDER BY day, model, kind;
 
 -- name: put_file
 INSERT INTO files (id, body, content, unused_since) VALUES (:id, :body, :content, :now);

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tenuto.core.day_usage import Booking, DayUsage
+from tenuto.core.day_usage import Booking, DayUsage, UsageKind
 from tenuto.core.value import PrincipalId, WorkspaceId
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
@@ -33,6 +33,7 @@ def add_usage(tx: Transaction, workspace_id: WorkspaceId, booking: Booking) -> N
         "day": usage.day,
         "workspace_id": workspace_id,
         "model": usage.model or HIDDEN,
+        "kind": usage.kind,
     }
     tx.run(
         "add_usage",
@@ -41,6 +42,8 @@ def add_usage(tx: Transaction, workspace_id: WorkspaceId, booking: Booking) -> N
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
         reasoning_tokens=usage.reasoning_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+        cache_write_tokens=usage.cache_write_tokens,
         exact=usage.exact,
         cost_usd=usage.cost_usd,
     )
@@ -49,14 +52,17 @@ def add_usage(tx: Transaction, workspace_id: WorkspaceId, booking: Booking) -> N
 
 
 def _day_usage(row: Row) -> DayUsage:
-    day, model, runs, input_tokens, output_tokens, reasoning_tokens, exact, cost_usd = row
+    day, model, kind, runs, asked, said, thought, read, written, exact, cost_usd = row
     return DayUsage(
         day=day,
         model=model or None,
+        kind=UsageKind(kind),
         runs=runs,
-        input_tokens=input_tokens,
-        output_tokens=output_tokens,
-        reasoning_tokens=reasoning_tokens,
+        input_tokens=asked,
+        output_tokens=said,
+        reasoning_tokens=thought,
+        cache_read_tokens=read,
+        cache_write_tokens=written,
         exact=bool(exact),
         cost_usd=None if cost_usd is None else round(cost_usd, 9),
     )

@@ -9,15 +9,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from tenuto.agent.providers.catalogue.choice import first_choice
+from tenuto.agent.providers.catalogue.almanac import Almanac
+from tenuto.agent.providers.catalogue.choice import cheapest, first_choice
 from tenuto.agent.providers.catalogue.probe import probe
+from tenuto.agent.providers.catalogue.refresh import Refresher
 from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
 from tenuto.agent.providers.connection.line import Unreachable
-from tenuto.agent.providers.embedded.model_file import Progress
+from tenuto.agent.providers.embedded.model_file import ModelFile, Progress
+from tenuto.agent.providers.embedded.own_file import OwnFile
 from tenuto.agent.providers.embedded.provider import EmbeddedProvider
 from tenuto.agent.providers.provider import HttpProvider
 from tenuto.core.error import ModelNotFound
-from tenuto.core.provider import KeptProvider, ProviderKind, ProviderSource, shown
+from tenuto.core.preset import PRESETS
+from tenuto.core.provider import KeptProvider, ProviderSource, shown
 from tenuto.core.value import Value
 from tenuto.ports.model import Model, Provider, ProviderError
 from tenuto.ports.provider import Embedded, ProviderAccess, ProviderStanding, Tested
@@ -33,13 +37,9 @@ LOCAL_SOURCE = ProviderSource.LOCAL
 PROBE = ProviderLimits(list_connect_seconds=0.3, list_seconds=2.0)
 
 LOCAL = tuple(
-    ProviderConfig(
-        name=name,
-        kind=ProviderKind.OPENAI,
-        base_url=f"http://127.0.0.1:{port}/v1",
-        limits=PROBE,
-    )
-    for name, port in (("ollama", 11434), ("lmstudio", 1234), ("llamacpp", 8080))
+    ProviderConfig(name=preset.name, kind=preset.kind, base_url=preset.base_url, limits=PROBE)
+    for preset in PRESETS
+    if preset.name in ("ollama", "lmstudio", "llamacpp")
 )
 """Where the usual local servers listen."""
 
@@ -48,12 +48,19 @@ class CatalogueConfig(Value):
     providers: tuple[ProviderConfig, ...] = ()
     default_model: str | None = None
     """None: one of the first provider's."""
+    small_model: str | None = None
+    """For titles and summaries. None: the cheapest of the provider that is asked."""
     local: tuple[ProviderConfig, ...] = LOCAL
     """Servers to look for; empty to look for none."""
     models_dir: Path
     """Where the embedded model's file is kept."""
+    refresh_from: str = ""
+    """Where what is known of models is fetched anew once a day; empty: never."""
     embedded: bool = True
     """Whether the embedded model answers when nobody else does."""
+    embedded_file: Path | None = None
+    """A model of one's own, which is offered beside others; None: the one that comes along."""
+    embedded_window: int = 16_384
     embedded_idle_seconds: float = 600.0
     limits: ProviderLimits = ProviderLimits()
     """For the providers that come later."""
@@ -62,9 +69,9 @@ class CatalogueConfig(Value):
 class _Entry:
     """A provider and how it is set."""
 
-    def __init__(self, config: ProviderConfig) -> None:
+    def __init__(self, config: ProviderConfig, almanac: Almanac) -> None:
         self.config = config
-        self.provider = HttpProvider(config)
+        self.provider = HttpProvider(config, almanac.seller(config.base_url))
 
 
 class _Listing(Value):
@@ -83,12 +90,19 @@ class Catalogue:
     ) -> None:
         self._config = config
         self._preferred = config.default_model
-        self._configured = {p.name: _Entry(p) for p in config.providers}
+        self._almanac = Almanac(config.models_dir)
+        self._refresher = Refresher(config.refresh_from, config.models_dir, self._almanac)
+        self._configured = {p.name: self._entry(p) for p in config.providers}
         self._kept: dict[str, _Entry] = {}
-        self._local = {p.name: _Entry(replace(p, source=LOCAL_SOURCE)) for p in config.local}
+        local = (replace(p, source=LOCAL_SOURCE) for p in config.local)
+        self._local = {p.name: self._entry(p) for p in local}
         self._retired: list[_Entry] = []
+        own = config.embedded_file
         self._embedded = EmbeddedProvider(
-            config.models_dir, idle_seconds=config.embedded_idle_seconds, progress=progress
+            OwnFile(own, window=config.embedded_window)
+            if own
+            else ModelFile(config.models_dir, progress=progress),
+            idle_seconds=config.embedded_idle_seconds,
         )
         self._last_resort: Sequence[Model] = ()
         self._listings: dict[str, _Listing] = {}
@@ -113,6 +127,12 @@ class Catalogue:
             return found
         raise ModelNotFound(self._advice(model_id))
 
+    def small(self, model: Model) -> Model:
+        wanted = self._config.small_model
+        if wanted and (found := self._known(wanted)):
+            return found
+        return cheapest(self._offered(), model)
+
     def provider(self, model: Model) -> Provider:
         if entry := self._present().get(model.provider):
             return entry.provider
@@ -121,6 +141,7 @@ class Catalogue:
         raise ModelNotFound(f"there is no provider {model.provider!r}")
 
     async def close(self) -> None:
+        await self._refresher.close()
         if self._refreshing is not None:
             self._refreshing.cancel()
             await asyncio.wait({self._refreshing})
@@ -131,7 +152,7 @@ class Catalogue:
 
     def put(self, provider: KeptProvider) -> None:
         self._retire(provider.name)
-        self._kept[provider.name] = _Entry(self._config_of(provider))
+        self._kept[provider.name] = self._entry(self._config_of(provider))
 
     def remove(self, name: str) -> None:
         self._retire(name)
@@ -179,7 +200,8 @@ class Catalogue:
         await asyncio.shield(self._refresh())
 
     async def test(self, provider: KeptProvider) -> Tested:
-        return await probe(self._config_of(provider))
+        config = self._config_of(provider)
+        return await probe(config, self._almanac.seller(config.base_url))
 
     def embedded(self) -> Embedded:
         return Embedded(available=self._config.embedded, fetched=self._embedded.fetched)
@@ -189,6 +211,9 @@ class Catalogue:
         return {**self._configured, **_rest(self._kept, self._configured)} | _rest(
             self._local, {**self._configured, **self._kept}
         )
+
+    def _entry(self, config: ProviderConfig) -> _Entry:
+        return _Entry(config, self._almanac)
 
     def _config_of(self, provider: KeptProvider) -> ProviderConfig:
         return ProviderConfig(
@@ -215,9 +240,10 @@ class Catalogue:
 
     def _offered(self) -> Sequence[Model]:
         listed = [self._listings[name] for name in self._present() if name in self._listings]
-        if not listed:
-            return self._last_resort
-        return [model for listing in listed for model in listing.models]
+        models = [model for listing in listed for model in listing.models]
+        if listed and self._config.embedded_file is None:
+            return models
+        return [*models, *self._last_resort]
 
     def _default(self) -> str | None:
         if self._preferred:
@@ -267,6 +293,8 @@ class Catalogue:
         self._refreshing = None
 
     async def _ask_everyone(self) -> None:
+        if self._config.refresh_from:
+            self._refresher.begin_if_due()
         if self._config.embedded:
             self._last_resort = await self._embedded.models()
         await self._ask(self._present())

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tenuto.agent.providers.catalogue.almanac import Seller
 from tenuto.agent.providers.catalogue.setting import ProviderConfig
 from tenuto.agent.providers.connection.dial import Route
 from tenuto.agent.providers.connection.exchange import WHOLE_BODY_BYTES
@@ -27,11 +28,11 @@ TEST_SECONDS = 10.0
 CONNECT_SECONDS = 5.0
 
 
-async def probe(config: ProviderConfig) -> Tested:
+async def probe(config: ProviderConfig, seller: Seller | None = None) -> Tested:
     """The provider's models, or in one sentence why there are none."""
     try:
         async with asyncio.timeout(TEST_SECONDS):
-            return await _probe(config)
+            return await _probe(config, seller)
     except _No as no:
         return Tested(ok=False, error=str(no))
     except TimeoutError:
@@ -43,7 +44,7 @@ class _No(Exception):
     """The provider cannot be used, and the reason is for people."""
 
 
-async def _probe(config: ProviderConfig) -> Tested:
+async def _probe(config: ProviderConfig, seller: Seller | None) -> Tested:
     try:
         status, body = await _listing(config)
     except UnknownHost as error:
@@ -55,7 +56,7 @@ async def _probe(config: ProviderConfig) -> Tested:
     except NetworkTrouble as error:
         raise _stranger(config) from error
     if status == 200:
-        return _found(config, body)
+        return _found(config, seller, body)
     if status in (404, 405, 501) and config.models:
         return await _ask(config)
     raise _refusal(config, status)
@@ -64,7 +65,7 @@ async def _probe(config: ProviderConfig) -> Tested:
 async def _listing(config: ProviderConfig) -> tuple[int, bytes]:
     wire = KINDS[config.kind].wire(config.base_url)
     route = Route(wire.root(config.base_url.rstrip("/")))
-    request = route.request("GET", wire.listing, wire.headers(config.api_key))
+    request = route.request("GET", wire.listing, {**config.headers, **wire.headers(config.api_key)})
     line = await route.dial(seconds=CONNECT_SECONDS)
     try:
         line.ask(request, stall_seconds=TEST_SECONDS)
@@ -78,15 +79,15 @@ async def _listing(config: ProviderConfig) -> tuple[int, bytes]:
         line.close()
 
 
-def _found(config: ProviderConfig, body: bytes) -> Tested:
+def _found(config: ProviderConfig, seller: Seller | None, body: bytes) -> Tested:
     try:
         said: Any = msgspec.json.decode(body)
     except UNREADABLE:
         raise _stranger(config) from None
-    data = said.get("data") if isinstance(said, dict) else said
+    data = said.get("data", said.get("models")) if isinstance(said, dict) else said
     if not isinstance(data, list):
         raise _stranger(config)
-    models = KINDS[config.kind].describer(config.name, config.models).listed(data)
+    models = KINDS[config.kind].describer(config.name, config.models, seller).listed(data)
     if not models:
         raise _No(f"{config.base_url} answers, but lists no models. Name them yourself.")
     return Tested(ok=True, models=tuple(model.name for model in models))

@@ -1,8 +1,11 @@
 """What is set about providers and their models, frozen."""
 
+import msgspec
+
+from tenuto.core.meter import Price
+from tenuto.core.options import Effort
 from tenuto.core.provider import ProviderKind, ProviderSource
 from tenuto.core.value import Value
-from tenuto.ports.model import Price
 
 
 class ProviderLimits(Value):
@@ -24,6 +27,8 @@ class ModelSetting(Value):
     context_window: int | None = None
     capabilities: tuple[str, ...] | None = None
     price: Price | None = None
+    max_output: int | None = None
+    efforts: tuple[Effort, ...] = ()
 
 
 class ProviderConfig(Value):
@@ -35,6 +40,8 @@ class ProviderConfig(Value):
     base_url: str
     api_key: str = ""
     """Empty: the server wants none."""
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    """That every request carries besides."""
     models: tuple[ModelSetting, ...] = ()
     limits: ProviderLimits = ProviderLimits()
     source: ProviderSource = ProviderSource.FILE

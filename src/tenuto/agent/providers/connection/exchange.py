@@ -12,6 +12,7 @@ from tenuto.agent.providers.connection.dial import Route
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.foreign import UNREADABLE
 from tenuto.agent.providers.connection.line import READ_BYTES, Line, NetworkTrouble
+from tenuto.agent.providers.connection.ndjson import MEDIA_TYPES, JsonLines
 from tenuto.agent.providers.connection.sse import EventLines, EventTooLong
 from tenuto.ports.model import Piece, ProviderError
 
@@ -60,11 +61,21 @@ class Exchange:
 
     async def get(self, path: str) -> Any:
         """The JSON at this path. Raises ProviderError."""
+        return await self._json(self._route.request("GET", path, self._headers))
+
+    async def post(self, path: str, body: Any) -> Any:
+        """The JSON that a question has for its answer. Raises ProviderError."""
+        headers = {"Content-Type": "application/json", **self._headers}
+        return await self._json(
+            self._route.request("POST", path, headers, msgspec.json.encode(body))
+        )
+
+    async def _json(self, request: bytes) -> Any:
         line: Line | None = None
         try:
             async with asyncio.timeout(self._limits.list_seconds):
                 line = await self._line(self._limits.list_connect_seconds)
-                self._ask(line, self._route.request("GET", path, self._headers))
+                self._ask(line, request)
                 if (await line.head()).status != 200:
                     raise await self._refusal(line)
                 return msgspec.json.decode(await self._whole(line))
@@ -93,7 +104,8 @@ class Exchange:
                 raise self._border.unreadable("a web page, so check the base URL")
             if head.content_type == "application/json":
                 yield answer.whole(await self._whole(line))
-            lines, reading = EventLines(), _Reading(line, answer, self._border)
+            lines = JsonLines() if head.content_type in MEDIA_TYPES else EventLines()
+            reading = _Reading(line, answer, self._border)
             while not answer.over:
                 chunk = await reading.next()
                 pieces = answer.feed(lines.feed(chunk) if chunk else _end(lines))
@@ -210,6 +222,6 @@ class _Reading:
             return b""
 
 
-def _end(lines: EventLines) -> list[bytes]:
+def _end(lines: EventLines | JsonLines) -> list[bytes]:
     # Half an event at the end is no event: the answer broke off.
     return [event for event in lines.end() if event.endswith((b"}", b"]"))]

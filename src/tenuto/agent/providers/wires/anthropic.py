@@ -5,10 +5,13 @@ from typing import Any
 
 import msgspec
 
+from tenuto.agent.attachments.fitting import FileLimits
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.exchange import Reply
 from tenuto.agent.providers.wires.anthropic_answer import AnthropicAnswer
-from tenuto.agent.providers.wires.attachment import as_text, base64_of, is_image
+from tenuto.agent.providers.wires.anthropic_wishes import LEAST_MAX_TOKENS, wishes
+from tenuto.agent.providers.wires.attachment import base64_of, is_image
+from tenuto.agent.providers.wires.caching import mark_turns, marked
 from tenuto.agent.providers.wires.seals import Sealer
 from tenuto.ports.model import (
     AssistantTurn,
@@ -25,8 +28,6 @@ from tenuto.ports.model import (
 )
 
 VERSION = "2023-06-01"
-DEFAULT_MAX_TOKENS = 8192
-"""The wire demands a limit; every current model allows this one."""
 
 
 class AnthropicWire:
@@ -35,6 +36,10 @@ class AnthropicWire:
     name = "anthropic"
     listing = "/v1/models?limit=1000"
     asking = "/v1/messages"
+    limits = FileLimits(
+        image_bytes=3_900_000, image_pixels=8000, total_bytes=20_000_000, documents=True
+    )
+    least: Mapping[str, Any] = {"max_tokens": LEAST_MAX_TOKENS}
 
     def __init__(self, base_url: str) -> None:
         pass
@@ -53,17 +58,29 @@ class AnthropicWire:
 
 
 def _body(request: ModelRequest, model: Model) -> dict[str, Any]:
+    messages = _messages(request.turns, model)
     body: dict[str, Any] = {
         "model": request.model,
-        "messages": _messages(request.turns, model),
-        "max_tokens": request.max_tokens or DEFAULT_MAX_TOKENS,
+        "messages": messages,
         "stream": True,
+        **wishes(request, model, messages),
     }
     if request.system:
         body["system"] = request.system
     if request.tools:
         body["tools"] = [_tool(spec) for spec in request.tools]
+    if request.cache_key:
+        _mark(body)
     return body
+
+
+def _mark(body: dict[str, Any]) -> None:
+    """In the order in which the wire reads them: tools, system, messages."""
+    if "tools" in body:
+        body["tools"][-1] = marked(body["tools"][-1])
+    if "system" in body:
+        body["system"] = [marked(_text(body["system"]))]
+    mark_turns(body["messages"])
 
 
 def _messages(turns: Sequence[Turn], model: Model) -> list[dict[str, Any]]:
@@ -86,11 +103,15 @@ def _messages(turns: Sequence[Turn], model: Model) -> list[dict[str, Any]]:
 def _blocks(turn: Turn, model: Model) -> list[dict[str, Any]]:
     match turn:
         case UserTurn():
-            blocks = [_user_block(block, model) for block in turn.blocks]
+            blocks = [_user_block(block) for block in turn.blocks]
             return [block for block in blocks if block.get("text") != ""]
         case AssistantTurn():
             made = (_assistant_block(block, model) for block in turn.blocks)
-            return [block for block in made if block is not None]
+            said = [block for block in made if block is not None]
+            # A thought that nothing came of is refused: what it led to was cut off.
+            while said and said[-1]["type"] in ("thinking", "redacted_thinking"):
+                said.pop()
+            return said
         case ToolTurn():
             result = {
                 "type": "tool_result",
@@ -129,13 +150,13 @@ def _thought(thought: Thought, model: Model) -> dict[str, Any] | None:
             return None
 
 
-def _user_block(block: TextBlock | FileBlock, model: Model) -> dict[str, Any]:
+def _user_block(block: TextBlock | FileBlock) -> dict[str, Any]:
     if isinstance(block, TextBlock):
         return _text(block.text)
-    if is_image(block) and "vision" in model.capabilities:
-        source = {"type": "base64", "media_type": block.media_type, "data": base64_of(block)}
+    source = {"type": "base64", "media_type": block.media_type, "data": base64_of(block)}
+    if is_image(block):
         return {"type": "image", "source": source}
-    return _text(as_text(block))
+    return {"type": "document", "title": block.name, "source": source}
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -14,17 +14,14 @@ from tenuto.agent.providers.connection.foreign import (
     decode,
     tokens,
 )
-from tenuto.agent.providers.connection.split import Seam
+from tenuto.agent.providers.wires.channels import TEXT, THOUGHT, Channels
 from tenuto.agent.providers.wires.seals import Sealer
 from tenuto.core.run import Usage
 from tenuto.ports.model import (
-    CallPiece,
     Finished,
     Piece,
     ProviderError,
-    ReasoningPiece,
     SealPiece,
-    TextPiece,
     UsagePiece,
 )
 
@@ -98,10 +95,8 @@ class AnthropicAnswer:
         self._calls: dict[int, int] = {}
         """A block's index, and the index of the call that it is."""
         self._count_of_calls = 0
-        self._asked = self._cached = self._said = 0
-        self._odd = False
-        self._seams: dict[str | int, Seam] = {}
-        """Of the text, the reasoning, and each call; only where something odd came."""
+        self._asked = self._read = self._written = self._said = 0
+        self._channels = Channels()
 
     def feed(self, events: list[bytes]) -> list[Piece]:
         pieces: list[Piece] = []
@@ -138,13 +133,12 @@ class AnthropicAnswer:
         if not (self.finished or self.over):
             raise self._border.broke_off()
         pieces: list[Piece] = []
-        for channel in tuple(self._seams):
-            self._close(channel, pieces)
+        self._channels.close_all(pieces)
         pieces.append(Finished(reason=self._ending))
         return pieces
 
     def _decode(self, event: bytes) -> _Event:
-        said, self._odd = decode(event, _decoder)
+        said, self._channels.odd = decode(event, _decoder)
         return said
 
     def _take(self, event: _Event, pieces: list[Piece]) -> None:
@@ -167,12 +161,12 @@ class AnthropicAnswer:
 
     def _begin(self, index: int, block: _Block, pieces: list[Piece]) -> None:
         # Half a character at the end of one block is not continued in the next.
-        self._close("text", pieces)
+        self._channels.close(TEXT, pieces)
         self._seal(pieces)
         if block.type == "tool_use":
             self._begin_call(index, block, pieces)
-        self._say("reasoning", block.thinking, pieces)
-        self._say("text", block.text, pieces)
+        self._channels.say(THOUGHT, block.thinking, pieces)
+        self._channels.say(TEXT, block.text, pieces)
         if block.signature:
             self._signature.append(block.signature)
         if block.type == "redacted_thinking" and (
@@ -182,7 +176,7 @@ class AnthropicAnswer:
 
     def _seal(self, pieces: list[Piece]) -> None:
         """A thought is over; its signature, if it has one, comes at its end."""
-        self._close("reasoning", pieces)
+        self._channels.close(THOUGHT, pieces)
         signature, self._signature = "".join(self._signature), []
         if signature and (seal := self._sealer.seal({"signature": signature})):
             pieces.append(SealPiece(seal=seal))
@@ -196,17 +190,17 @@ class AnthropicAnswer:
         if block.input:
             # Not msgspec, which refuses the half characters that the seam will mend.
             given = json.dumps(block.input, ensure_ascii=False, separators=(",", ":"))
-            self._say(call, given, pieces)
+            self._channels.say(call, given, pieces)
 
     def _go_on(self, index: int, delta: _Delta, pieces: list[Piece]) -> None:
         if delta.text:
-            self._say("text", delta.text, pieces)
+            self._channels.say(TEXT, delta.text, pieces)
         elif delta.thinking:
-            self._say("reasoning", delta.thinking, pieces)
+            self._channels.say(THOUGHT, delta.thinking, pieces)
         elif delta.signature:
             self._signature.append(delta.signature)
         elif delta.partial_json and index in self._calls:
-            self._say(self._calls[index], delta.partial_json, pieces)
+            self._channels.say(self._calls[index], delta.partial_json, pieces)
 
     def _count(self, given: Any, pieces: list[Piece]) -> None:
         """Add to what was counted: the input is told at the start, the output at the end."""
@@ -216,31 +210,17 @@ class AnthropicAnswer:
         if asked is None and said is None and not read and not made:
             return
         self._asked = max(self._asked, tokens((asked or 0) + read + made) or 0)
-        self._cached = max(self._cached, read)
+        self._read, self._written = max(self._read, read), max(self._written, made)
         self._said = max(self._said, said or 0)
-        usage = Usage(input_tokens=self._asked, output_tokens=self._said)
-        pieces.append(UsagePiece(usage=usage, cached_tokens=self._cached))
+        usage = Usage(
+            input_tokens=self._asked,
+            output_tokens=self._said,
+            cache_read_tokens=self._read,
+            cache_write_tokens=self._written,
+        )
+        pieces.append(UsagePiece(usage=usage))
 
     def _finish(self, reason: str | None) -> None:
         if reason is not None:
             self.finished = True
             self._ending = _ENDINGS.get(reason, "end_turn")
-
-    def _say(self, channel: str | int, text: str | None, pieces: list[Piece]) -> None:
-        if text and (self._odd or channel in self._seams):
-            text = self._seams.setdefault(channel, Seam()).join(text)
-        if text:
-            pieces.append(_piece(channel, text))
-
-    def _close(self, channel: str | int, pieces: list[Piece]) -> None:
-        if (seam := self._seams.pop(channel, None)) and (left := seam.end()):
-            pieces.append(_piece(channel, left))
-
-
-def _piece(channel: str | int, text: str) -> Piece:
-    if channel == "text":
-        return TextPiece(text=text)
-    if channel == "reasoning":
-        return ReasoningPiece(text=text)
-    assert isinstance(channel, int)
-    return CallPiece(index=channel, text=text)

@@ -12,24 +12,19 @@ from tenuto.agent.providers.connection.foreign import (
     EARLY_CHARACTERS,
     MOST_CALLS,
     UNREADABLE,
-    at,
     call_started,
     decode,
-    tokens,
 )
-from tenuto.agent.providers.connection.split import Seam
+from tenuto.agent.providers.wires.channels import TEXT, THOUGHT, Channels
 from tenuto.agent.providers.wires.chat_thoughts import Thoughts
+from tenuto.agent.providers.wires.counts import used
 from tenuto.agent.providers.wires.seals import Sealer
-from tenuto.core.run import Usage
 from tenuto.ports.model import (
-    CallPiece,
     Finished,
     Piece,
     ProviderError,
     ReasoningPiece,
     SealPiece,
-    TextPiece,
-    UsagePiece,
 )
 
 Ending = Literal["end_turn", "max_tokens", "content_filter", "tool_calls"]
@@ -120,8 +115,7 @@ class ChatAnswer:
         self._by_index: dict[int, _OpenCall] = {}
         self._by_id: dict[str, _OpenCall] = {}
         self._early_characters = 0
-        self._odd = False
-        self._seams: dict[str | int, Seam] = {}
+        self._channels = Channels()
 
     def feed(self, events: list[bytes]) -> list[Piece]:
         pieces: list[Piece] = []
@@ -157,9 +151,7 @@ class ChatAnswer:
         for call in self._calls:
             if not call.begun:
                 self._begin(call, "", pieces)
-        for channel, seam in self._seams.items():
-            if left := seam.end():
-                pieces.append(_piece(channel, left))
+        self._channels.close_all(pieces)
         pieces.append(Finished(reason=self._reason()))
         return pieces
 
@@ -172,7 +164,7 @@ class ChatAnswer:
         return self._ending or "end_turn"
 
     def _decode(self, event: bytes) -> _Chunk:
-        chunk, self._odd = decode(event, _decoder)
+        chunk, self._channels.odd = decode(event, _decoder)
         return chunk
 
     def _take(self, chunk: _Chunk, pieces: list[Piece]) -> None:
@@ -187,8 +179,8 @@ class ChatAnswer:
             if choice.finish_reason:
                 self.finished = True
                 self._ending = _ENDINGS.get(choice.finish_reason.lower(), "end_turn")
-        if chunk.usage is not None and (used := _usage(chunk.usage)):
-            pieces.append(used)
+        if chunk.usage is not None and (counted := used(chunk.usage)):
+            pieces.append(counted)
 
     def _take_delta(self, delta: _Delta, pieces: list[Piece]) -> None:
         thought = delta.reasoning_content or delta.reasoning or delta.reasoning_details
@@ -199,11 +191,11 @@ class ChatAnswer:
             self._seal(pieces)
         if content:
             if type(content) is not str:
-                self._say("reasoning", _words(content, only="thinking"), pieces)
+                self._channels.say(THOUGHT, _words(content, only="thinking"), pieces)
                 content = _words(content, only="text")
-            self._say("text", content, pieces)
+            self._channels.say(TEXT, content, pieces)
         if delta.refusal:
-            self._say("text", delta.refusal, pieces)
+            self._channels.say(TEXT, delta.refusal, pieces)
         if delta.tool_calls:
             self._must_be_few(len(delta.tool_calls))
             for call in delta.tool_calls:
@@ -232,7 +224,7 @@ class ChatAnswer:
                 # A name that is so late will not come.
                 self._begin(call, "", pieces)
         if call.begun:
-            self._say(call.index, arguments, pieces)
+            self._channels.say(call.index, arguments, pieces)
         else:
             call.early.append(arguments)
 
@@ -269,38 +261,22 @@ class ChatAnswer:
         seal = self._sealer.seal({"extra": call.extra} if call.extra else None)
         pieces.append(replace(begun, seal=seal))
         for early in call.early:
-            self._say(call.index, early, pieces)
+            self._channels.say(call.index, early, pieces)
         call.early.clear()
 
     def _think(self, delta: _Delta, words: str, pieces: list[Piece]) -> None:
         kept = self._thoughts.take(
             delta.reasoning_content, delta.reasoning, delta.reasoning_details
         )
-        self._say("reasoning", words, pieces)
+        self._channels.say(THOUGHT, words, pieces)
         if kept and pieces and isinstance(begun := pieces[-1], ReasoningPiece):
             pieces[-1] = replace(begun, seal=self._sealer.seal(kept))
 
     def _seal(self, pieces: list[Piece]) -> None:
         """What was thought is over once something else is said."""
         if seal := self._sealer.seal(self._thoughts.end()):
-            if (seam := self._seams.pop("reasoning", None)) and (left := seam.end()):
-                pieces.append(_piece("reasoning", left))
+            self._channels.close(THOUGHT, pieces)
             pieces.append(SealPiece(seal=seal))
-
-    def _say(self, channel: str | int, text: str, pieces: list[Piece]) -> None:
-        if self._odd or channel in self._seams:
-            text = self._seams.setdefault(channel, Seam()).join(text)
-        if text:
-            pieces.append(_piece(channel, text))
-
-
-def _piece(channel: str | int, text: str) -> Piece:
-    if channel == "text":
-        return TextPiece(text=text)
-    if channel == "reasoning":
-        return ReasoningPiece(text=text)
-    assert isinstance(channel, int)
-    return CallPiece(index=channel, text=text)
 
 
 def _words(given: Any, *, only: str | None = None) -> str:
@@ -319,18 +295,7 @@ def _block_words(block: Any, only: str | None) -> str:
         return block if only in (None, "text") else ""
     if not isinstance(block, dict) or (only and block.get("type", "text") != only):
         return ""
-    for field in ("text", "thinking", "content", "summary"):
+    for field in (TEXT, "thinking", "content", "summary"):
         if block.get(field):
             return _words(block[field])
     return ""
-
-
-def _usage(given: Any) -> UsagePiece | None:
-    """None if it does not say what anybody could count."""
-    asked, said = tokens(at(given, "prompt_tokens")), tokens(at(given, "completion_tokens"))
-    if asked is None and said is None:
-        return None
-    thought = tokens(at(given, "completion_tokens_details", "reasoning_tokens"))
-    usage = Usage(input_tokens=asked or 0, output_tokens=said or 0, reasoning_tokens=thought or 0)
-    cached = tokens(at(given, "prompt_tokens_details", "cached_tokens"))
-    return UsagePiece(usage=usage, cached_tokens=min(cached or 0, usage.input_tokens))

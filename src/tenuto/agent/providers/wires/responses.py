@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tenuto.agent.attachments.fitting import FileLimits
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.exchange import Reply
-from tenuto.agent.providers.wires.attachment import as_text, base64_of, is_image
+from tenuto.agent.providers.wires.attachment import data_url, is_image
 from tenuto.agent.providers.wires.responses_answer import ResponsesAnswer
 from tenuto.agent.providers.wires.seals import Sealer
-from tenuto.agent.providers.wires.wire import bearer
+from tenuto.agent.providers.wires.wire import NOTHING, bearer
+from tenuto.agent.providers.wires.wishes import effort_of, given, limit_of, schema_of
+from tenuto.core.options import Effort
 from tenuto.ports.model import (
     AssistantTurn,
     FileBlock,
@@ -24,6 +27,11 @@ from tenuto.ports.model import (
 )
 
 ENCRYPTED = "reasoning.encrypted_content"
+MOST = "xhigh"
+"""What the hardest thinking is called."""
+
+LEAST_OUTPUT = 16
+"""A lower limit is refused."""
 
 
 class ResponsesWire:
@@ -32,6 +40,8 @@ class ResponsesWire:
     name = "responses"
     listing = "/models"
     asking = "/responses"
+    limits = FileLimits(documents=True)
+    least: Mapping[str, Any] = NOTHING
 
     def __init__(self, base_url: str) -> None:
         pass
@@ -49,19 +59,39 @@ class ResponsesWire:
             "stream": True,
             "store": False,
         }
-        if "reasoning" in model.capabilities:
-            body["include"] = [ENCRYPTED]
-            body["reasoning"] = {"summary": "auto"}
         if request.system:
             body["instructions"] = request.system
         if request.tools:
             body["tools"] = [_tool(spec) for spec in request.tools]
-        if request.max_tokens is not None:
-            body["max_output_tokens"] = request.max_tokens
-        return body
+        return body | _wishes(request, model)
 
     def answer(self, border: Border, model: Model) -> Reply:
         return ResponsesAnswer(border, Sealer(self.name, model))
+
+
+def _wishes(request: ModelRequest, model: Model) -> dict[str, Any]:
+    """There is no field for where to stop, and none for a seed."""
+    options, shape = request.options, _shape(request)
+    thinks = "reasoning" in model.capabilities
+    effort, limit = effort_of(request, model), limit_of(request, model)
+    word = MOST if effort is Effort.MAX else effort
+    return given(
+        max_output_tokens=max(limit, LEAST_OUTPUT) if limit else None,
+        temperature=options.temperature,
+        top_p=options.top_p,
+        metadata=options.metadata,
+        prompt_cache_key=request.cache_key[:64] or None,
+        text={"format": shape} if shape else None,
+        include=[ENCRYPTED] if thinks else None,
+        reasoning=given(effort=word, summary="auto") if thinks else None,
+    )
+
+
+def _shape(request: ModelRequest) -> dict[str, Any] | None:
+    """The form of the answer: here a schema stands beside its name."""
+    if named := schema_of(request):
+        return {"name": "answer", **named, "type": "json_schema"}
+    return request.options.response_format
 
 
 def _items(turns: Sequence[Turn], model: Model) -> list[dict[str, Any]]:
@@ -69,7 +99,7 @@ def _items(turns: Sequence[Turn], model: Model) -> list[dict[str, Any]]:
     for turn in turns:
         match turn:
             case UserTurn():
-                content = [_user_block(block, model) for block in turn.blocks]
+                content = [_user_block(block) for block in turn.blocks]
                 items.append({"type": "message", "role": "user", "content": content})
             case AssistantTurn():
                 items += _assistant(turn, model)
@@ -118,13 +148,12 @@ def _thought(thought: Thought, model: Model) -> list[dict[str, Any]]:
             return []
 
 
-def _user_block(block: TextBlock | FileBlock, model: Model) -> dict[str, Any]:
+def _user_block(block: TextBlock | FileBlock) -> dict[str, Any]:
     if isinstance(block, TextBlock):
         return {"type": "input_text", "text": block.text}
-    if is_image(block) and "vision" in model.capabilities:
-        url = f"data:{block.media_type};base64,{base64_of(block)}"
-        return {"type": "input_image", "image_url": url}
-    return {"type": "input_text", "text": as_text(block)}
+    if is_image(block):
+        return {"type": "input_image", "image_url": data_url(block)}
+    return {"type": "input_file", "filename": block.name, "file_data": data_url(block)}
 
 
 def _tool(spec: ToolSpec) -> dict[str, Any]:

@@ -11,26 +11,19 @@ from tenuto.agent.providers.connection.foreign import (
     at,
     call_started,
     decode,
-    tokens,
 )
-from tenuto.agent.providers.connection.split import Seam
+from tenuto.agent.providers.wires.channels import TEXT, THOUGHT, Channels
+from tenuto.agent.providers.wires.counts import used
 from tenuto.agent.providers.wires.seals import Sealer
-from tenuto.core.run import Usage
 from tenuto.ports.model import (
-    CallPiece,
     Finished,
     Piece,
     ProviderError,
-    ReasoningPiece,
     SealPiece,
-    TextPiece,
-    UsagePiece,
 )
 
 Ending = Literal["end_turn", "max_tokens", "content_filter", "tool_calls"]
-Channel = str | int
 
-TEXT, THOUGHT = "text", "reasoning"
 PARAGRAPH = "\n\n"
 """Between two parts of a summary."""
 _DELTAS: dict[str, str] = {
@@ -82,8 +75,7 @@ class ResponsesAnswer:
         self._said: set[int] = set()
         """Items of which something came in pieces."""
         self._summary: tuple[int, int] | None = None
-        self._odd = False
-        self._seams: dict[Channel, Seam] = {}
+        self._channels = Channels()
 
     def feed(self, events: list[bytes]) -> list[Piece]:
         pieces: list[Piece] = []
@@ -115,15 +107,14 @@ class ResponsesAnswer:
         if not self.finished:
             raise self._border.broke_off()
         pieces: list[Piece] = []
-        for channel in tuple(self._seams):
-            self._close(channel, pieces)
+        self._channels.close_all(pieces)
         cut = self._ending in ("max_tokens", "content_filter")
         ending: Ending = "tool_calls" if self._calls and not cut else self._ending
         pieces.append(Finished(reason=ending))
         return pieces
 
     def _decode(self, event: bytes) -> _Event:
-        said, self._odd = decode(event, _decoder)
+        said, self._channels.odd = decode(event, _decoder)
         return said
 
     def _take(self, event: _Event, pieces: list[Piece]) -> None:
@@ -132,7 +123,7 @@ class ResponsesAnswer:
             self._go_on(_DELTAS[kind], event, pieces)
         elif kind == "response.function_call_arguments.delta" and index in self._calls:
             self._argued.add(index)
-            self._say(self._calls[index], event.delta, pieces)
+            self._channels.say(self._calls[index], event.delta, pieces)
         elif kind == "response.output_item.added":
             self._begin(index, event.item, pieces)
         elif kind == "response.output_item.done":
@@ -151,17 +142,17 @@ class ResponsesAnswer:
         if channel == THOUGHT:
             part = (event.output_index, event.summary_index)
             if self._summary is not None and part[0] == self._summary[0] and part != self._summary:
-                self._say(THOUGHT, PARAGRAPH, pieces)
+                self._channels.say(THOUGHT, PARAGRAPH, pieces)
             self._summary = part
-        self._say(channel, event.delta, pieces)
+        self._channels.say(channel, event.delta, pieces)
 
     def _begin(self, index: int, item: Any, pieces: list[Piece]) -> None:
         if at(item, "type") != "function_call" or index in self._calls:
             return
         if len(self._calls) == MOST_CALLS:
             raise self._border.too_large(f"made more than {MOST_CALLS} tool calls in one answer")
-        self._close(TEXT, pieces)
-        self._close(THOUGHT, pieces)
+        self._channels.close(TEXT, pieces)
+        self._channels.close(THOUGHT, pieces)
         call = self._calls[index] = len(self._calls)
         name, call_id = at(item, "name"), at(item, "call_id")
         pieces.append(
@@ -177,52 +168,31 @@ class ResponsesAnswer:
         match at(item, "type"):
             case "function_call" if index not in self._argued:
                 self._argued.add(index)
-                self._say(self._calls[index], at(item, "arguments"), pieces)
+                self._channels.say(self._calls[index], at(item, "arguments"), pieces)
             case "message" if index not in self._said:
-                self._say(TEXT, _words(at(item, "content")), pieces)
+                self._channels.say(TEXT, _words(at(item, "content")), pieces)
             case "reasoning":
                 if index not in self._said:
-                    self._say(THOUGHT, _words(at(item, "summary")), pieces)
+                    self._channels.say(THOUGHT, _words(at(item, "summary")), pieces)
                 self._seal(item, pieces)
 
     def _seal(self, item: Any, pieces: list[Piece]) -> None:
         content = at(item, "encrypted_content")
         if not isinstance(content, str):
             return
-        self._close(THOUGHT, pieces)
+        self._channels.close(THOUGHT, pieces)
         if seal := self._sealer.seal({"id": at(item, "id"), "encrypted_content": content}):
             pieces.append(SealPiece(seal=seal))
 
     def _end_with(self, response: Any, pieces: list[Piece]) -> None:
         if error := at(response, "error"):
             raise self._border.complained(error)
-        if used := _usage(at(response, "usage")):
-            pieces.append(used)
+        if counted := used(at(response, "usage")):
+            pieces.append(counted)
         if at(response, "status") == "incomplete":
             why = at(response, "incomplete_details", "reason")
             self._ending = _INCOMPLETE.get(why if isinstance(why, str) else "", "max_tokens")
         self.finished = self.over = True
-
-    def _say(self, channel: Channel, text: Any, pieces: list[Piece]) -> None:
-        if not isinstance(text, str):
-            return
-        if text and (self._odd or channel in self._seams):
-            text = self._seams.setdefault(channel, Seam()).join(text)
-        if text:
-            pieces.append(_piece(channel, text))
-
-    def _close(self, channel: Channel, pieces: list[Piece]) -> None:
-        if (seam := self._seams.pop(channel, None)) and (left := seam.end()):
-            pieces.append(_piece(channel, left))
-
-
-def _piece(channel: Channel, text: str) -> Piece:
-    if channel == TEXT:
-        return TextPiece(text=text)
-    if channel == THOUGHT:
-        return ReasoningPiece(text=text)
-    assert isinstance(channel, int)
-    return CallPiece(index=channel, text=text)
 
 
 def _words(blocks: Any) -> str:
@@ -231,13 +201,3 @@ def _words(blocks: Any) -> str:
         return ""
     said = (at(block, "text") or at(block, "refusal") for block in blocks[:MOST_CALLS])
     return PARAGRAPH.join(text for text in said if isinstance(text, str))
-
-
-def _usage(given: Any) -> UsagePiece | None:
-    asked, said = tokens(at(given, "input_tokens")), tokens(at(given, "output_tokens"))
-    if asked is None and said is None:
-        return None
-    thought = tokens(at(given, "output_tokens_details", "reasoning_tokens"))
-    usage = Usage(input_tokens=asked or 0, output_tokens=said or 0, reasoning_tokens=thought or 0)
-    cached = tokens(at(given, "input_tokens_details", "cached_tokens"))
-    return UsagePiece(usage=usage, cached_tokens=min(cached or 0, usage.input_tokens))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from tenuto.agent.attachments.fitting import FileLimits
 from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.connection.exchange import Reply
 from tenuto.ports.model import Model, ModelRequest
@@ -17,6 +18,11 @@ class Wire(Protocol):
     """Where the models are listed."""
     asking: str
     """Where a model is asked."""
+    least: Mapping[str, Any]
+    """Fields that no request can do without, with what every model takes in them."""
+
+    limits: FileLimits
+    """What it takes of files; no others are in the requests that it gets."""
 
     def root(self, base_url: str) -> str:
         """What those paths are added to."""
@@ -29,6 +35,9 @@ class Wire(Protocol):
 
     def answer(self, border: Border, model: Model) -> Reply:
         """What will understand one answer of this model."""
+
+
+NOTHING: Mapping[str, Any] = {}
 
 
 def bearer(key: str) -> dict[str, str]:

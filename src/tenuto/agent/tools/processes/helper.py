@@ -17,6 +17,7 @@ log = logging.getLogger(__name__)
 PROGRAMS = Path(__file__).with_name("programs")
 SURVEY = PROGRAMS / "walk.py"
 PAGE = PROGRAMS / "html_to_text.py"
+PDF_TEXT = PROGRAMS / "pdf_to_text.py"
 REFUSED = 3
 """The exit code of a program that says what is wrong with its request."""
 

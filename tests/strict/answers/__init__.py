@@ -1,0 +1,1 @@
+"""What each wire answers, in its true shapes."""
