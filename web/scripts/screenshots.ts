@@ -96,6 +96,7 @@ async function scenesOf(server: Tenuto, model: ModelServer): Promise<Shot[]> {
     scenes.EXPLAINED,
   );
   const interrupted = await cutShort(server, model);
+  const waiting = await delayed(server, model);
   const compared = await comparison(server, model, "open");
   const voted = await comparison(server, model, "voted");
   const asking = await agent(server, model, "Check the fix", (exchange) => {
@@ -112,6 +113,7 @@ async function scenesOf(server: Tenuto, model: ModelServer): Promise<Shot[]> {
     { name: "home", path: "/", words: /^Good (morning|afternoon|evening)$/ },
     { name: "finished", path: `/s/${explained}`, words: "Two things are easily" },
     { name: "interrupted", path: `/s/${interrupted}`, words: "The server restarted." },
+    { name: "waiting", path: `/s/${waiting}`, words: /Trying again at/, prepare: appeared },
     { name: "approval", path: `/s/${asking}`, words: "Allow once" },
     { name: "agent", path: `/s/${writing}`, words: "would rather keep", prepare: openDiff },
     { name: "compare-blind", path: `/compare/${compared}`, words: "Which is best?" },
@@ -154,6 +156,15 @@ async function cutShort(server: Tenuto, model: ModelServer): Promise<string> {
   await server.kill();
   await server.up();
   await ended(server, id);
+  return id;
+}
+
+/** A run whose provider has too much to do, and is asked again later. */
+async function delayed(server: Tenuto, model: ModelServer): Promise<string> {
+  const { id } = await server.call<{ id: string }>("POST", "/sessions", { title: "Moons" });
+  const input = "Which planet has the most moons?";
+  await server.call("POST", `/sessions/${id}/runs`, { input, mode: "chat" });
+  (await model.next(input)).fail(503, "Try again later", { "retry-after": "280" });
   return id;
 }
 
@@ -224,6 +235,11 @@ async function ended(server: Tenuto, id: string): Promise<void> {
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+/** What comes gently into sight is there. */
+async function appeared(page: Page): Promise<void> {
+  await page.evaluate(() => Promise.all(document.getAnimations().map((one) => one.finished)));
 }
 
 async function openDiff(page: Page): Promise<void> {

@@ -2,6 +2,7 @@ import { inputOf, type Submission } from "./submission";
 import { api } from "$/link/http";
 import { app, route } from "$/state/page";
 import type { Conversation } from "$/state/conversation.svelte";
+import type { Effort } from "$/wire/types";
 
 export interface Way {
   /** The submission knows more now: keep it. */
@@ -19,10 +20,11 @@ export async function deliver(
   const { signal } = way;
   const { key, mode, when_busy } = submission;
   const model = submission.model === null ? {} : { model: submission.model };
+  const effort = effortOf(submission);
   const input = inputOf(submission);
   if (submission.edits !== null)
     await conversation.edit(submission.edits, input, { ...model, key, signal });
-  else await conversation.send(input, { ...model, mode, when_busy, key, signal });
+  else await conversation.send(input, { ...model, ...effort, mode, when_busy, key, signal });
 }
 
 /** The first prompt of a session that does not exist yet. */
@@ -35,6 +37,12 @@ async function begin(submission: Submission, { changed, signal }: Way): Promise<
     changed({ ...submission, session_id: id });
   }
   if (signal.aborted) throw new Error("Given up.");
-  await api.post(`/api/sessions/${id}/runs`, { input: inputOf(submission), mode }, { key, signal });
+  const prompt = { input: inputOf(submission), mode, ...effortOf(submission) };
+  await api.post(`/api/sessions/${id}/runs`, prompt, { key, signal });
   route.go(`/s/${id}`);
+}
+
+/** Nothing is said where nothing was chosen, nor by a prompt that an older page has kept. */
+function effortOf({ effort }: Submission): { effort?: Effort } {
+  return effort ? { effort } : {};
 }

@@ -1,5 +1,5 @@
 import { toInput, type Enclosed } from "$/wire/input";
-import type { Input, Mode, WhenBusy } from "$/wire/types";
+import type { Effort, Input, Mode, WhenBusy } from "$/wire/types";
 
 /** A prompt on its way: everything needed to send it again exactly as it was. */
 export interface Submission {
@@ -8,6 +8,8 @@ export interface Submission {
   files: Enclosed[];
   model: string | null;
   mode: Mode;
+  /** null: as the model does by itself. */
+  effort: Effort | null;
   when_busy: WhenBusy;
   /** The session that was made for it on the home page, once there is one. */
   session_id: string | null;
@@ -68,6 +70,7 @@ function sameWish(a: Wish, b: Wish): boolean {
     a.text === b.text &&
     a.model === b.model &&
     a.mode === b.mode &&
+    a.effort === b.effort &&
     a.when_busy === b.when_busy &&
     a.edits === b.edits &&
     a.files.length === b.files.length &&

@@ -1,6 +1,7 @@
 import type { Enclosed } from "$/wire/input";
 import { uniqueKey } from "$/link/key";
 import { explainUpload } from "$/state/explain";
+import { shrunk } from "./shrink";
 import { upload, type Upload } from "./upload";
 
 export const MOST_FILES = 20;
@@ -48,7 +49,10 @@ export class Attachment {
     if (this.#file === null) return;
     this.error = null;
     this.share = 0;
-    this.#upload = upload(this.#file, (share) => (this.share = share));
+    const file = await shrunk(this.#file);
+    // It may have been taken out meanwhile.
+    if (this.#file === null) return;
+    this.#upload = upload(file, (share) => (this.share = share));
     try {
       this.enclosed = await this.#upload.done;
     } catch (error) {
@@ -57,6 +61,7 @@ export class Attachment {
   }
 
   drop(): void {
+    this.#file = null;
     this.#upload?.abort();
     if (this.preview?.startsWith("blob:")) URL.revokeObjectURL(this.preview);
   }

@@ -8,13 +8,16 @@ import { press, refused, typed, WRITING, type Sending, type Submission } from ".
 import { Tray } from "./tray.svelte";
 import { uniqueKey } from "$/link/key";
 import type { Conversation } from "$/state/conversation.svelte";
-import type { Message, Mode, WhenBusy } from "$/wire/types";
+import type { Message } from "$/wire/types";
 
 interface Editing {
   message: Message;
   /** What was in the field before, to be put back. */
   aside: { text: string; files: Enclosed[] };
 }
+
+/** What is chosen beside the field. */
+export type How = Pick<Submission, "model" | "mode" | "effort" | "when_busy">;
 
 /** One text field and the way of its text to the server. Text leaves it only when it is accepted. */
 export class Writing {
@@ -95,7 +98,7 @@ export class Writing {
     this.tray.put(aside.files);
   }
 
-  async submit(how: { model: string | null; mode: Mode; when_busy: WhenBusy }): Promise<void> {
+  async submit(how: How): Promise<void> {
     const problem = this.tray.problem;
     if (problem !== null) return this.say(problem);
     const text = this.text.replace(/^\s*\n/, "").trimEnd();

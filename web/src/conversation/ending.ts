@@ -10,7 +10,12 @@ export interface Ending {
   kind: "good" | "quiet" | "bad";
   /** The server can go on from what was kept. */
   canContinue: boolean;
+  /** Where asking the same again would fail again: what helps. */
+  way: Way | null;
 }
+
+/** What can be done about a refusal, other than to try again. */
+export type Way = "model" | "providers" | "compact";
 
 const COMPLETED: Record<string, string> = {
   max_tokens: "The model stopped at its length limit.",
@@ -56,7 +61,15 @@ const FAILED: Record<string, [text: string, hint: string]> = {
   internal: ["Something went wrong on the server.", "Try again; its log says more."],
 };
 
-const WELL: Ending = { text: null, hint: null, kind: "good", canContinue: false };
+/** What the server says of a refusal, and what helps; the first that fits counts. */
+const WAYS: readonly [said: RegExp, way: Way][] = [
+  [/refused the key|check the base URL|base URL or a key|host name is not known/, "providers"],
+  [/more than this model can take/, "compact"],
+  [/no provider offers a model|there is no provider/, "providers"],
+  [/price of this model is not known|no credit left|cannot use tools|no such files/, "model"],
+];
+
+const WELL: Ending = { text: null, hint: null, kind: "good", canContinue: false, way: null };
 
 export function endingOf(run: Run): Ending {
   const reason = run.reason ?? "";
@@ -85,7 +98,7 @@ export function endingOfMessage(finishReason: string | null): Ending {
     case "interrupted":
       return quiet("Interrupted. Everything up to here is saved.", false);
     case "error":
-      return { text: "The answer failed.", hint: null, kind: "bad", canContinue: false };
+      return { ...WELL, text: "The answer failed.", kind: "bad" };
     default: {
       const text = COMPLETED[finishReason ?? ""];
       return text ? quiet(text, false) : WELL;
@@ -101,15 +114,25 @@ export function inLine(text: string): string {
 
 function failed(run: Run, reason: string): Ending {
   const [text, advice] = FAILED[reason] ?? ["The run failed.", "Try again."];
-  const said = run.error?.message.trim() ?? "";
+  const said = (run.error?.message.trim() ?? "").replace(/(?<![.?!…])$/, ".");
+  const way = wayOf(reason, said);
   const canContinue = reason !== "model_not_found";
+  const ending = { kind: "bad", canContinue, way } as const;
   // Saying the same thing twice helps nobody.
-  const hint = said === "" || same(said, text) ? advice : `${said.replace(/\.?$/, ".")} ${advice}`;
-  return { text, hint, kind: "bad", canContinue };
+  if (said === "." || same(said, text)) return { ...ending, text, hint: advice };
+  // A limit that could not be kept is not one that was reached: the server's sentence says it all.
+  if (reason === "budget") return { ...ending, text: said, hint: null };
+  const advised = reason === "provider_error" || reason === "model_not_found";
+  return { ...ending, text, hint: advised ? said : `${said} ${advice}` };
+}
+
+function wayOf(reason: string, said: string): Way | null {
+  const way = WAYS.find(([pattern]) => pattern.test(said))?.[1] ?? null;
+  return way ?? (reason === "model_not_found" ? "model" : null);
 }
 
 function quiet(text: string, canContinue = true): Ending {
-  return { text, hint: null, kind: "quiet", canContinue };
+  return { ...WELL, text, kind: "quiet", canContinue };
 }
 
 function same(a: string, b: string): boolean {

@@ -1,4 +1,4 @@
-import type { Message, Model, Part, Run } from "$/wire/types";
+import type { Compaction, Message, Model, Part, Run } from "$/wire/types";
 
 const CHARACTERS_PER_TOKEN = 4;
 
@@ -12,7 +12,7 @@ export interface ContextUse {
 export interface Said {
   messages: readonly Message[];
   runs: ReadonlyMap<string, Run>;
-  compactions: readonly { through_message_id: string; summary: string }[];
+  compactions: readonly Compaction[];
   /** There are older messages that are not loaded. */
   more: boolean;
 }
@@ -34,12 +34,21 @@ export function contextUse(said: Said, model: Model | undefined): ContextUse {
       return { tokens: run.usage.input_tokens + run.usage.output_tokens, window, how: "exact" };
     }
   }
-  const characters = said.messages
-    .slice(after + 1)
-    .reduce((sum, message) => sum + message.parts.reduce((n, part) => n + size(part), 0), 0);
+  const rest = said.messages.slice(after + 1).flatMap((message) => message.parts);
+  const characters = [...kept(said.messages[after], compacted), ...rest].reduce(
+    (sum, part) => sum + size(part),
+    0,
+  );
   const summary = compacted?.summary.length ?? 0;
   const tokens = Math.ceil((characters + summary) / CHARACTERS_PER_TOKEN);
   return { tokens, window, how: said.more && after < 0 && !compacted ? "at least" : "about" };
+}
+
+/** The parts of the message in which a summary ends that are still told as they are. */
+function kept(message: Message | undefined, compacted: Compaction | undefined): readonly Part[] {
+  if (message === undefined || !compacted?.through_part_id) return [];
+  const last = message.parts.findIndex((part) => part.id === compacted.through_part_id);
+  return last < 0 ? [] : message.parts.slice(last + 1);
 }
 
 function size(part: Part): number {

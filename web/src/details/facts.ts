@@ -11,7 +11,8 @@ const STATUS: Record<Run["status"], string> = {
 };
 
 export function statusOf(run: Run, asking: boolean): string {
-  return run.status === "running" && asking ? "Waits for you" : STATUS[run.status];
+  if (run.status === "running" && asking) return "Waits for you";
+  return run.waiting === null ? STATUS[run.status] : "Waits for the provider";
 }
 
 /** How long a run has worked, or worked; null before it began. */
@@ -29,11 +30,25 @@ export function toolCalls(messages: readonly Message[], run: Run): number {
 }
 
 /** Counted numbers that the provider did not report are marked. */
-export function tokens(count: number, usage: Usage): string {
+function tokens(count: number, usage: Usage): string {
   return usage.exact ? number(count) : `about ${number(count)}`;
 }
 
-export function cost(usage: Usage): string | null {
+/** What was used, as rows; what was not is left out. */
+export function usageFacts(usage: Usage): [name: string, value: string | null][] {
+  const some = (count: number): string | null => (count > 0 ? tokens(count, usage) : null);
+  const used = usage.input_tokens + usage.output_tokens > 0;
+  return [
+    ["Tokens read", used ? tokens(usage.input_tokens, usage) : null],
+    ["Of these, from cache", some(usage.cache_read_tokens)],
+    ["Of these, into cache", some(usage.cache_write_tokens)],
+    ["Tokens written", used ? tokens(usage.output_tokens, usage) : null],
+    ["Of these, reasoning", some(usage.reasoning_tokens)],
+    ["Cost", cost(usage)],
+  ];
+}
+
+function cost(usage: Usage): string | null {
   if (usage.cost_usd === null) return null;
   return usage.exact ? money(usage.cost_usd) : `about ${money(usage.cost_usd)}`;
 }

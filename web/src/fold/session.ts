@@ -49,6 +49,8 @@ function sum(a: Usage, b: Usage): Usage {
     input_tokens: a.input_tokens + b.input_tokens,
     output_tokens: a.output_tokens + b.output_tokens,
     reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
+    cache_read_tokens: a.cache_read_tokens + b.cache_read_tokens,
+    cache_write_tokens: a.cache_write_tokens + b.cache_write_tokens,
     exact: a.exact && b.exact,
     cost_usd: priced ? (a.cost_usd ?? 0) + (b.cost_usd ?? 0) : null,
   };

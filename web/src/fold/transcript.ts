@@ -145,8 +145,9 @@ export class Transcript {
         this.#remove(event.removed);
         return true;
       case "session.compacted": {
-        const { through_message_id, summary } = event;
-        this.compactions = [...this.compactions, { through_message_id, summary }];
+        const { through_message_id, through_part_id, summary } = event;
+        const compaction = { through_message_id, through_part_id, summary };
+        this.compactions = [...this.compactions, compaction];
         this.#touched.compactions = true;
         return true;
       }

@@ -29,14 +29,56 @@ export function nameOf(models: readonly Model[], id: string): string {
   return models.find((model) => model.id === id)?.name ?? id.slice(id.indexOf("/") + 1);
 }
 
-/** "128k context · $2.50 in, $10 out per million", as far as it is known. */
+/** "128k context · tools, sees · $2.50 in, $10 out per million", as far as it is known. */
 export function aboutModel(model: Model): string {
   const { price } = model;
   const facts = [
     model.context_window ? `${short(model.context_window)} context` : "",
+    abilities(model).join(", "),
     price === null ? "" : priceText(price),
   ];
   return facts.filter(Boolean).join(" · ");
+}
+
+const ABILITY: Record<string, string> = {
+  tools: "tools",
+  vision: "sees",
+  documents: "reads PDFs",
+  reasoning: "thinks",
+};
+
+/** What it can do, in words. */
+export function abilities(model: Model): string[] {
+  return model.capabilities.map((ability) => ABILITY[ability] ?? ability);
+}
+
+/** "low to max", "none to high"; empty if there is nothing to choose. */
+export function effortRange({ efforts }: Model): string {
+  const [least, most] = [efforts[0], efforts.at(-1)];
+  return least && most && least !== most ? `${least} to ${most}` : (least ?? "");
+}
+
+/** "$3 in · $15 out · $0.30 cached", for a million tokens. */
+export function prices({ price }: Model): string {
+  if (price === null) return "price not known";
+  if (price.input === 0 && price.output === 0) return "free";
+  const cached = price.cache_read ?? null;
+  const facts = [`$${dollars(price.input)} in`, `$${dollars(price.output)} out`];
+  if (cached !== null) facts.push(`$${dollars(cached)} cached`);
+  return facts.join(" · ");
+}
+
+const SOURCE: Record<string, string> = {
+  file: "Set in tenuto.toml.",
+  listing: "As the provider says.",
+  catalogue: "From the table that comes with the server.",
+  family: "Guessed from its name.",
+  default: "Not known: a guess.",
+};
+
+/** Where this is known from, as a sentence. */
+export function sourceOf({ source }: Model): string {
+  return SOURCE[source] ?? "";
 }
 
 function priceText({ input, output }: NonNullable<Model["price"]>): string {

@@ -1,83 +1,20 @@
-/** Ready-made beginnings for the providers that people have. */
+/** What a person fills in for a provider: names, addresses, and what of it is asked at all. */
 
-import type { Provider, ProviderKind } from "$/wire/settings";
+import type { Preset, Provider } from "$/wire/settings";
 
-export interface Preset {
-  id: string;
-  title: string;
-  /** The name it gets unless the person chooses another; models are called `name/model`. */
-  name: string;
-  kind: ProviderKind;
-  base_url: string;
-  key: "needed" | "optional";
-  hint: string;
+/** The fields that are in sight; the others are there for those who look for them. */
+export interface Asked {
+  name: boolean;
+  address: boolean;
+  key: boolean;
 }
 
-export const PRESETS: readonly Preset[] = [
-  {
-    id: "openai",
-    title: "OpenAI",
-    name: "openai",
-    kind: "openai",
-    base_url: "https://api.openai.com/v1",
-    key: "needed",
-    hint: "A key from your OpenAI account.",
-  },
-  {
-    id: "anthropic",
-    title: "Anthropic",
-    name: "anthropic",
-    kind: "anthropic",
-    base_url: "https://api.anthropic.com",
-    key: "needed",
-    hint: "A key from your Anthropic account.",
-  },
-  {
-    id: "openrouter",
-    title: "OpenRouter",
-    name: "openrouter",
-    kind: "openai",
-    base_url: "https://openrouter.ai/api/v1",
-    key: "needed",
-    hint: "One key for the models of many companies.",
-  },
-  {
-    id: "ollama",
-    title: "Ollama",
-    name: "ollama",
-    kind: "openai",
-    base_url: "http://127.0.0.1:11434/v1",
-    key: "optional",
-    hint: "On the server's own machine it is found by itself; add it here if it runs elsewhere.",
-  },
-  {
-    id: "lmstudio",
-    title: "LM Studio",
-    name: "lmstudio",
-    kind: "openai",
-    base_url: "http://127.0.0.1:1234/v1",
-    key: "optional",
-    hint: "Turn on its local server first. On the server's own machine it is found by itself.",
-  },
-  {
-    id: "llamacpp",
-    title: "llama.cpp",
-    name: "llamacpp",
-    kind: "openai",
-    base_url: "http://127.0.0.1:8080/v1",
-    key: "optional",
-    hint: "Start llama-server first. On the server's own machine it is found by itself.",
-  },
-  {
-    id: "other",
-    title: "Other, OpenAI-compatible",
-    name: "",
-    kind: "openai",
-    base_url: "",
-    key: "optional",
-    hint: "Any server that speaks the OpenAI API: vLLM, LiteLLM, Groq, Together, your own.",
-  },
-];
+/** A hosted provider needs its key, a server of one's own its address, any other all. */
+export function askedBy(preset: Preset | null): Asked {
+  if (preset === null || preset.base_url === "") return { name: true, address: true, key: true };
+  const hosted = preset.key === "needed";
+  return { name: false, address: !hosted, key: hosted };
+}
 
 /** The preset's name, or the next free one: a name stands for one provider. */
 export function freeName(wanted: string, taken: readonly Provider[]): string {

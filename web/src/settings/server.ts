@@ -7,6 +7,7 @@ import type {
   Provider,
   About,
   ProviderDraft,
+  ProviderList,
   ProviderTry,
   TestResult,
 } from "$/wire/settings";
@@ -17,7 +18,8 @@ export const settings = {
 };
 
 export const providers = {
-  list: async () => (await api.get<{ providers: Provider[] }>("/api/providers")).providers,
+  /** Those that there are, and those that can be added by name. */
+  list: () => api.get<ProviderList>("/api/providers"),
   put: (name: string, draft: ProviderDraft) =>
     api.put<Provider>(`/api/providers/${encodeURIComponent(name)}`, draft),
   remove: (name: string) => api.delete(`/api/providers/${encodeURIComponent(name)}`),

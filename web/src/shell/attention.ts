@@ -41,12 +41,18 @@ export interface Moment {
   /** How the run of the moment before has ended, once it has. */
   ending: string | null;
   asks: number;
+  /** Why the run does nothing now but wait for its provider. */
+  waits: string | null;
 }
 
 export function spoken(before: Moment | null, after: Moment): string | null {
-  if (!before || before.session !== after.session) return null;
-  if (after.asks > before.asks) return "Needs your approval";
-  if (before.run === null || before.run === after.run) return null;
+  const known = before?.session === after.session ? before : null;
+  // Also to whoever has just come: an answer that does not begin needs a reason.
+  if (after.waits !== null && (known === null || known.waits === null))
+    return `${after.waits} The provider is asked again.`;
+  if (known === null) return null;
+  if (after.asks > known.asks) return "Needs your approval";
+  if (known.run === null || known.run === after.run) return null;
   if (after.ending === "completed") return "Answer finished";
   if (after.ending === "cancelled") return "Answer stopped";
   if (after.ending === "interrupted")

@@ -11,6 +11,7 @@ import type {
   Approval,
   Compaction,
   Decision,
+  Effort,
   Event,
   Input,
   Message,
@@ -38,6 +39,7 @@ export interface SessionChanges {
 export interface SendOptions {
   model?: string;
   mode?: Mode;
+  effort?: Effort;
   when_busy?: WhenBusy;
   /** To send the same prompt again after a failure: it is not taken twice. */
   key?: string;

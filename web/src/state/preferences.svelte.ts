@@ -1,7 +1,7 @@
 /** What someone prefers on this device. */
 
 import { recall, remember, whenRemembered } from "$/state/stored";
-import type { Mode } from "$/wire/types";
+import type { Effort, Mode } from "$/wire/types";
 
 export type Theme = "system" | "light" | "dark";
 export type TextSize = "small" | "normal" | "large";
@@ -17,6 +17,8 @@ export interface Preferred {
   /** The one that was picked last; null: the server decides. */
   model: string | null;
   mode: Mode;
+  /** null: as the model does by itself. */
+  effort: Effort | null;
   workspace: string;
   details: boolean;
   sidebar: boolean;
@@ -30,6 +32,7 @@ const AT_FIRST: Preferred = {
   notifications: false,
   model: null,
   mode: "agent",
+  effort: null,
   workspace: "default",
   details: false,
   sidebar: true,

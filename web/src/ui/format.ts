@@ -2,6 +2,7 @@
 
 const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const exactTime = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "medium" });
+const hourAndSecond = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 const dayAndMonth = new Intl.DateTimeFormat("en", { day: "numeric", month: "short" });
 const monthAndYear = new Intl.DateTimeFormat("en", { month: "short", year: "numeric" });
 
@@ -69,6 +70,11 @@ export function relative(at: string | number, now: number = Date.now()): string 
 /** The full date and time, for the tooltip. */
 export function exact(at: string | number): string {
   return exactTime.format(typeof at === "number" ? at : Date.parse(at));
+}
+
+/** The hour, minute and second here: "12:03:20". */
+export function timeOfDay(at: string): string {
+  return hourAndSecond.format(Date.parse(at));
 }
 
 /** 1536 → "1.5 KB" */

@@ -77,10 +77,13 @@ export interface ComparisonList {
 export interface DayUsage {
   day: string;
   model: string | null;
+  kind: UsageKind;
   runs: number;
   input_tokens: number;
   output_tokens: number;
   reasoning_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
   exact: boolean;
   cost_usd: number | null;
 }
@@ -92,6 +95,9 @@ export interface Edit {
   input: string | (InputText | InputFile)[];
   model?: string | null;
 }
+
+/** How hard to think. A model that has no such step takes the next lower that it has. */
+export type Effort = "high" | "low" | "max" | "medium" | "none";
 
 /** The model that comes with the server. */
 export interface Embedded {
@@ -166,6 +172,8 @@ export interface InputText {
   text: string;
 }
 
+export type KeyWish = "needed" | "optional";
+
 export interface Message {
   id: string;
   session_id: string;
@@ -210,7 +218,10 @@ export interface Model {
   provider: string;
   context_window: number;
   capabilities: string[];
+  max_output: number | null;
+  efforts: Effort[];
   price: Price | null;
+  source: string;
 }
 
 export interface ModelList {
@@ -224,6 +235,17 @@ export interface NewWorkspace {
 }
 
 export type OnDisconnect = "cancel" | "continue";
+
+/** What a wire has no word for is left out. Raises InvalidInput for what no model could take. */
+export interface Options {
+  temperature?: number | null;
+  top_p?: number | null;
+  max_output_tokens?: number | null;
+  stop?: string[] | null;
+  seed?: number | null;
+  response_format?: Record<string, unknown> | null;
+  metadata?: Record<string, string> | null;
+}
 
 /** The comparison that a session is a pane of. */
 export interface PaneOf {
@@ -281,11 +303,22 @@ export interface PartUpdated {
 
 export type Permission = "allow" | "ask" | "deny";
 
+export interface Preset {
+  name: string;
+  title: string;
+  kind: ProviderKind;
+  base_url: string;
+  key: KeyWish;
+  variable: string;
+  about: string;
+}
+
 /** Dollars per million tokens. */
 export interface Price {
   input: number;
   output: number;
-  cached_input: number | null;
+  cache_read: number | null;
+  cache_write: number | null;
 }
 
 /** An error as `application/problem+json`. */
@@ -303,20 +336,24 @@ export interface PromptBody {
   mode?: "agent" | "chat" | null;
   when_busy?: WhenBusy;
   on_disconnect?: OnDisconnect;
+  effort?: Effort | null;
+  options?: Options | null;
+  attended?: boolean;
 }
 
 export interface ProviderChange {
-  kind: ProviderKind;
+  kind?: ProviderKind | null;
   base_url?: string | null;
   key?: string | null;
   models?: string[] | null;
 }
 
 /** The wire that a provider speaks. */
-export type ProviderKind = "anthropic" | "openai" | "openai-responses";
+export type ProviderKind = "anthropic" | "ollama" | "openai" | "openai-responses";
 
 export interface ProviderList {
   providers: ProviderNow[];
+  presets: Preset[];
 }
 
 export interface ProviderNow {
@@ -405,6 +442,11 @@ export interface Run {
   input: string | (InputText | InputFile)[];
   steered_into: string | null;
   continues: string | null;
+  effort: Effort | null;
+  options: Options | null;
+  attended: boolean;
+  waiting: Waiting | null;
+  notices: string[];
   usage: Usage;
 }
 
@@ -531,6 +573,7 @@ export interface SessionCompacted {
   at: string;
   by?: string;
   through_message_id: string;
+  through_part_id: string | null;
   summary: string;
 }
 
@@ -685,12 +728,24 @@ export interface Usage {
   input_tokens: number;
   output_tokens: number;
   reasoning_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
   exact: boolean;
   cost_usd: number | null;
 }
 
 export interface UsageByDay {
   days: DayUsage[];
+}
+
+/** What it was for. */
+export type UsageKind = "run" | "summary" | "title";
+
+/** A run does nothing now but wait for its provider. */
+export interface Waiting {
+  reason: string;
+  attempt: number;
+  until: string;
 }
 
 export type WhenBusy = "interrupt" | "queue" | "reject" | "steer";

@@ -3,8 +3,9 @@
 export type {
   About,
   Permission,
+  Preset,
   ProviderChange as ProviderDraft,
-  ProviderKind,
+  ProviderList,
   ProviderNow as Provider,
   ProviderTry,
   SettingsChange,

@@ -6,6 +6,7 @@ export type {
   Approval,
   DayUsage,
   Decision,
+  Effort,
   FileInfo,
   FilePart,
   Message,
@@ -18,6 +19,7 @@ export type {
   ToolPart,
   ToolState,
   Usage,
+  Waiting,
   WhenBusy,
   Workspace,
 } from "./server";
@@ -32,8 +34,11 @@ export type Input = string | InputPart[];
 /** An event as it is in a log, with its place there. */
 export type Event = server.Event & { seq: number };
 
-/** What the model is told instead of all messages up to one. */
-export type Compaction = Pick<server.SessionCompacted, "through_message_id" | "summary">;
+/** What the model is told instead of all messages up to one, or up to a part inside it. */
+export type Compaction = Pick<
+  server.SessionCompacted,
+  "through_message_id" | "through_part_id" | "summary"
+>;
 
 export interface Snapshot {
   type: "snapshot";

@@ -1,4 +1,17 @@
-import type { Message, Model, Part, Run, ToolPart } from "$/wire/types";
+import type { Message, Model, Part, Run, ToolPart, Usage } from "$/wire/types";
+
+export function usage(fields: Partial<Usage> = {}): Usage {
+  return {
+    input_tokens: 0,
+    output_tokens: 0,
+    reasoning_tokens: 0,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    exact: true,
+    cost_usd: null,
+    ...fields,
+  };
+}
 
 export function run(fields: Partial<Run> = {}): Run {
   return {
@@ -19,7 +32,12 @@ export function run(fields: Partial<Run> = {}): Run {
     input: "hello",
     steered_into: null,
     continues: null,
-    usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, exact: true, cost_usd: null },
+    effort: null,
+    options: null,
+    attended: true,
+    waiting: null,
+    notices: [],
+    usage: usage(),
     ...fields,
   };
 }
@@ -64,7 +82,10 @@ export function model(id: string, fields: Partial<Model> = {}): Model {
     provider,
     context_window: 0,
     capabilities: [],
+    max_output: null,
+    efforts: [],
     price: null,
+    source: "default",
     ...fields,
   };
 }

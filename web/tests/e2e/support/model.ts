@@ -14,6 +14,7 @@ export interface ChatMessage {
 
 interface ChatRequest {
   model: string;
+  reasoning_effort?: string;
   messages: ChatMessage[];
 }
 
@@ -24,6 +25,7 @@ export type Script = (exchange: Exchange) => void | Promise<void>;
 export class Exchange {
   readonly model: string;
   readonly messages: ChatMessage[];
+  readonly effort: string | undefined;
   ended: Ended = "open";
   #over: Promise<void>;
   #tokens = 0;
@@ -34,6 +36,7 @@ export class Exchange {
   ) {
     this.model = body.model;
     this.messages = body.messages;
+    this.effort = body.reasoning_effort;
     this.#over = new Promise((resolve) => {
       response.on("close", () => {
         if (this.ended === "open") this.ended = "closed by client";
@@ -88,9 +91,9 @@ export class Exchange {
     this.finish();
   }
 
-  fail(status: number, message: string): void {
+  fail(status: number, message: string, headers: Record<string, string> = {}): void {
     this.ended = "finished";
-    this.response.writeHead(status, { "content-type": "application/json" });
+    this.response.writeHead(status, { "content-type": "application/json", ...headers });
     this.response.end(JSON.stringify({ error: { message, type: "error" } }));
   }
 

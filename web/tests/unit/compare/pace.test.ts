@@ -3,40 +3,21 @@ import { isPiece, paceOf } from "$/compare/pace";
 import { aboutComparison, paceWords, paneName, paneState, verdict } from "$/compare/words";
 import type { Comparison } from "$/wire/comparisons";
 import type { Event, Model, Run } from "$/wire/types";
+import { model, run as someRun, usage } from "../fixtures";
 
-const MODELS: Model[] = [
-  { id: "a/one", name: "One", provider: "a", context_window: 1, capabilities: [], price: null },
-];
+const MODELS: Model[] = [model("a/one", { name: "One", context_window: 1 })];
 
 function run(changes: Partial<Run>): Run {
-  const usage = {
-    input_tokens: 5,
-    output_tokens: 100,
-    reasoning_tokens: 0,
-    exact: true,
-    cost_usd: null,
-  };
-  return {
-    id: "run_1",
-    session_id: "ses_1",
-    by: "owner",
-    status: "completed",
-    reason: "end_turn",
-    error: null,
+  return someRun({
     model: null,
     mode: "chat",
-    when_busy: "queue",
     on_disconnect: "cancel",
-    accept_number: 1,
     accepted_at: "2026-01-01T00:00:00.000Z",
     started_at: "2026-01-01T00:00:01.000Z",
     finished_at: "2026-01-01T00:00:06.500Z",
-    input: "hi",
-    steered_into: null,
-    continues: null,
-    usage,
+    usage: usage({ input_tokens: 5, output_tokens: 100 }),
     ...changes,
-  };
+  });
 }
 
 function comparison(changes: Partial<Comparison>): Comparison {

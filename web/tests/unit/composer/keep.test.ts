@@ -15,6 +15,7 @@ const SUBMISSION: Submission = {
   files: [],
   model: null,
   mode: "agent",
+  effort: null,
   when_busy: "queue",
   session_id: null,
   edits: null,

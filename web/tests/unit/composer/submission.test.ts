@@ -6,6 +6,7 @@ const WISH: Wish = {
   files: [],
   model: null,
   mode: "agent",
+  effort: null,
   when_busy: "queue",
   edits: null,
 };
@@ -46,6 +47,7 @@ test.each([
   { text: "hello there" },
   { model: "openai/other" },
   { when_busy: "steer" as const },
+  { effort: "high" as const },
   { edits: "msg_1" },
   { files: [{ file_id: "fil_1", name: "a", media_type: "", size: 0 }] },
 ])("another prompt after a failure has a key of its own: %o", (change) => {

@@ -20,7 +20,7 @@ vi.mock("$/state/page", () => ({
   route: { go: vi.fn() },
 }));
 
-const HOW = { model: null, mode: "agent", when_busy: "queue" } as const;
+const HOW = { model: null, mode: "agent", effort: null, when_busy: "queue" } as const;
 const RUNS = "/api/sessions/ses_1/runs";
 
 let server: Server;
@@ -191,6 +191,17 @@ describe("a prompt that is taken back", () => {
     await sent;
     expect(writing.text).toBe("something else");
   });
+});
+
+test("a chosen effort goes with the prompt, and with the first one of a session", async () => {
+  vi.mocked(app.sessions.create).mockResolvedValue({ id: "ses_new" } as never);
+  server.answer = () => run();
+  for (const writing of [opened(), home()]) {
+    writing.type("hello");
+    await writing.submit({ ...HOW, effort: "high" });
+  }
+  expect(server.to(RUNS)[0]?.body).toMatchObject({ input: "hello", effort: "high" });
+  expect(server.to("/api/sessions/ses_new/runs")[0]?.body).toMatchObject({ effort: "high" });
 });
 
 describe("the first prompt", () => {

@@ -2,33 +2,15 @@ import { describe, expect, test } from "vitest";
 import { endingOf, endingOfMessage } from "$/conversation/ending";
 import { details, facts, modelName } from "$/conversation/footer";
 import type { Run } from "$/wire/types";
+import { run, usage } from "../fixtures";
 
-const RUN: Run = {
-  id: "run_1",
-  session_id: "ses_1",
-  by: "owner",
-  status: "completed",
-  reason: "end_turn",
-  error: null,
+const RUN: Run = run({
   model: "openai/gpt-x",
-  mode: "agent",
-  when_busy: "queue",
-  on_disconnect: "continue",
-  accept_number: 1,
   accepted_at: "2026-01-01T00:00:00.000Z",
   started_at: "2026-01-01T00:00:01.000Z",
   finished_at: "2026-01-01T00:00:10.200Z",
-  input: "hi",
-  steered_into: null,
-  continues: null,
-  usage: {
-    input_tokens: 1000,
-    output_tokens: 204,
-    reasoning_tokens: 0,
-    exact: true,
-    cost_usd: 0.004,
-  },
-};
+  usage: usage({ input_tokens: 1000, output_tokens: 204, cost_usd: 0.004 }),
+});
 
 describe("why an answer ended", () => {
   test.each([
@@ -42,11 +24,50 @@ describe("why an answer ended", () => {
     expect(endingOf({ ...RUN, status, reason }).text).toBe(text);
   });
 
-  test("a provider's own words come with what to do", () => {
-    const error = { code: "provider_error", message: "401: the key is wrong" };
-    const ending = endingOf({ ...RUN, status: "failed", reason: "provider_error", error });
-    expect(ending.hint).toBe("401: the key is wrong. Try again, or use another model.");
+  test("a provider's error is said as the server says it; without one there is advice", () => {
+    const error = {
+      code: "provider_error",
+      message: "openai is overloaded (503); try again later",
+    };
+    const failed = { ...RUN, status: "failed", reason: "provider_error" } as const;
+    const ending = endingOf({ ...failed, error });
+    expect(ending.hint).toBe("openai is overloaded (503); try again later.");
     expect(ending.kind).toBe("bad");
+    expect(ending.way).toBe(null);
+    expect(endingOf(failed).hint).toBe("Try again, or use another model.");
+  });
+
+  test.each([
+    ["provider_error", "openai refused the key (401): check that it is set", "providers"],
+    ["provider_error", "openai refused the key (403): no access", "providers"],
+    ["provider_error", "own has nothing at this address (404): check the base URL", "providers"],
+    ["provider_error", "own could not be found: its host name is not known", "providers"],
+    [
+      "provider_error",
+      "openai was told more than this model can take (400); make the conversation shorter, or use a model with a larger window: context_length_exceeded",
+      "compact",
+    ],
+    [
+      "provider_error",
+      "openai has no credit left for this key (402); look at its billing page",
+      "model",
+    ],
+    ["provider_error", "own says that this model cannot use tools (400); use another one", "model"],
+    ["provider_error", "own takes no such files with this model (400); use another one", "model"],
+    ["provider_error", "openai had too many requests (429); wait a little", null],
+    ["model_not_found", "there is no model 'a/b'; did you mean 'a/c'?", "model"],
+    ["model_not_found", "no provider offers a model now: configure one", "providers"],
+    ["budget", "The price of this model is not known, so the cost limit cannot be kept", "model"],
+    ["budget", "The run reached its cost limit.", null],
+  ] as const)("%s, %s: the way out is %s", (reason, message, way) => {
+    const error = { code: reason, message };
+    expect(endingOf({ ...RUN, status: "failed", reason, error }).way).toBe(way);
+  });
+
+  test("a cost limit that cannot be kept is not said to be reached", () => {
+    const error = { code: "budget", message: "The price of this model is not known." };
+    const ending = endingOf({ ...RUN, status: "failed", reason: "budget", error });
+    expect([ending.text, ending.hint]).toEqual(["The price of this model is not known.", null]);
   });
 
   test("the same thing is not said twice", () => {
@@ -87,6 +108,19 @@ describe("why an answer ended", () => {
 describe("the line under an answer", () => {
   test("has model, tokens, cost and time", () => {
     expect(facts(RUN)).toEqual(["gpt-x", "1,204 tokens", "$0.004", "9.2 s"]);
+  });
+
+  test("says what came from the provider's cache, and what went into it", () => {
+    const cached = usage({ ...RUN.usage, cache_read_tokens: 800, cache_write_tokens: 150 });
+    expect(facts({ ...RUN, usage: cached })[1]).toBe("1,204 tokens, 800 from cache");
+    expect(details({ ...RUN, usage: cached })).toBe(
+      "openai/gpt-x\n1,000 tokens in, 204 out\nOf those in, 800 from cache\nOf those in, 150 into cache",
+    );
+  });
+
+  test("says the effort, if one was chosen", () => {
+    expect(facts({ ...RUN, effort: "high" })[1]).toBe("high effort");
+    expect(facts({ ...RUN, effort: "none" })[1]).toBe("no thinking");
   });
 
   test("leaves out what is not known", () => {

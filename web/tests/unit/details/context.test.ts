@@ -26,7 +26,17 @@ test("what was summarised counts as its summary", () => {
     answer([{ id: "1", type: "text", text: "x".repeat(4000) }], { id: "msg_0" }),
     answer([{ id: "2", type: "text", text: "12345678" }], { id: "msg_2", role: "user" }),
   ];
-  const compactions = [{ through_message_id: "msg_0", summary: "1234" }];
+  const compactions = [{ through_message_id: "msg_0", through_part_id: null, summary: "1234" }];
   const said = { messages, runs: new Map(), compactions, more: true };
+  expect(contextUse(said, undefined)).toEqual({ tokens: 3, window: null, how: "about" });
+});
+
+test("of a message that was summed up in its middle, the rest counts", () => {
+  const parts = [
+    { id: "1", type: "text", text: "x".repeat(4000) } as const,
+    { id: "2", type: "text", text: "12345678" } as const,
+  ];
+  const compactions = [{ through_message_id: "msg_1", through_part_id: "1", summary: "1234" }];
+  const said = { messages: [answer(parts)], runs: new Map(), compactions, more: false };
   expect(contextUse(said, undefined)).toEqual({ tokens: 3, window: null, how: "about" });
 });

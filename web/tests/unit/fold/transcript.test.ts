@@ -131,6 +131,17 @@ describe("what does not fit together is said to be torn", () => {
   });
 });
 
+test("a summary keeps the part in which it ends", () => {
+  const told = golden.find(({ name }) => name === "compacted");
+  const event = told?.events.find(({ type }) => type === "session.compacted");
+  if (told === undefined || event?.type !== "session.compacted") throw new Error("no golden file");
+  const transcript = foldedTo(told, event.seq - 1);
+  transcript.apply({ ...event, through_part_id: "prt_inside" });
+  const { through_message_id, summary } = event;
+  const kept = { through_message_id, through_part_id: "prt_inside", summary };
+  expect(transcript.compactions).toEqual([kept]);
+});
+
 test("older messages go before the others, once", () => {
   const told = golden.find(({ name }) => name === "rewritten");
   const snapshot = told?.snapshots[0];

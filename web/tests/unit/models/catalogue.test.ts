@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { aboutModel, grouped, matching, nameOf } from "$/models/catalogue";
+import { aboutModel, effortRange, grouped, matching, nameOf, prices } from "$/models/catalogue";
 import { model } from "../fixtures";
 
 const MODELS = [
@@ -42,11 +42,26 @@ test("a model that is gone is still called by its name", () => {
   expect(nameOf(MODELS, "gone/old/model")).toBe("old/model");
 });
 
+const FREE = { input: 0, output: 0, cache_read: null, cache_write: null };
+const PAID = { input: 2.5, output: 10, cache_read: 0.25, cache_write: null };
+
 test("facts are said only where they are known", () => {
   expect(aboutModel(model("a/b"))).toBe("");
-  const known = { context_window: 128_000, price: { input: 2.5, output: 10, cached_input: null } };
-  expect(aboutModel(model("a/b", known))).toBe("128k context · $2.50 in, $10 out per million");
-  expect(aboutModel(model("a/b", { price: { input: 0, output: 0, cached_input: null } }))).toBe(
-    "free",
+  const known = { context_window: 128_000, capabilities: ["tools", "vision"], price: PAID };
+  expect(aboutModel(model("a/b", known))).toBe(
+    "128k context · tools, sees · $2.50 in, $10 out per million",
   );
+  expect(aboutModel(model("a/b", { price: FREE }))).toBe("free");
+});
+
+test("a price tells what cached input costs, where that is known", () => {
+  expect(prices(model("a/b", { price: PAID }))).toBe("$2.50 in · $10 out · $0.25 cached");
+  expect(prices(model("a/b", { price: FREE }))).toBe("free");
+  expect(prices(model("a/b"))).toBe("price not known");
+});
+
+test("efforts are a range, if there is a choice", () => {
+  expect(effortRange(model("a/b"))).toBe("");
+  expect(effortRange(model("a/b", { efforts: ["high"] }))).toBe("high");
+  expect(effortRange(model("a/b", { efforts: ["none", "low", "max"] }))).toBe("none to max");
 });

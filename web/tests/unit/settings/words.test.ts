@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { fileName } from "$/shell/export";
-import { freeName, modelNames, nameMistake, urlMistake } from "$/settings/presets";
+import { askedBy, freeName, modelNames, nameMistake, urlMistake } from "$/settings/presets";
 import { editable, stateOf } from "$/settings/provider";
-import type { Provider } from "$/wire/settings";
+import type { Preset, Provider } from "$/wire/settings";
 import { folderName } from "$/workspaces/folder";
 
 function provider(changes: Partial<Provider>): Provider {
@@ -19,7 +19,25 @@ function provider(changes: Partial<Provider>): Provider {
   };
 }
 
+const GROQ: Preset = {
+  name: "groq",
+  title: "Groq",
+  kind: "openai",
+  base_url: "https://api.groq.com/openai/v1",
+  key: "needed",
+  variable: "GROQ_API_KEY",
+  about: "A key from your Groq account.",
+};
+
 describe("providers", () => {
+  test("only what is needed is asked", () => {
+    expect(askedBy(GROQ)).toEqual({ name: false, address: false, key: true });
+    const own: Preset = { ...GROQ, key: "optional" };
+    expect(askedBy(own)).toEqual({ name: false, address: true, key: false });
+    expect(askedBy({ ...own, base_url: "" })).toEqual({ name: true, address: true, key: true });
+    expect(askedBy(null)).toEqual({ name: true, address: true, key: true });
+  });
+
   test("a name that is taken gets the next number", () => {
     const taken = [provider({ name: "openai" }), provider({ name: "openai-2" })];
     expect(freeName("openai", taken)).toBe("openai-3");

@@ -30,7 +30,7 @@ test("a run that starts, or goes on after an answer, is not told", () => {
   expect(what(watcher, session("a", "running"), session("b", "running"))).toEqual([]);
 });
 
-const RUNNING: Moment = { session: "s", run: "r", ending: null, asks: 0 };
+const RUNNING: Moment = { session: "s", run: "r", ending: null, asks: 0, waits: null };
 
 test.each([
   ["completed", "Answer finished"],
@@ -44,7 +44,9 @@ test.each([
 test("going on, or opening another session, is not said", () => {
   expect(spoken(RUNNING, RUNNING)).toBeNull();
   expect(spoken(null, RUNNING)).toBeNull();
-  expect(spoken(RUNNING, { session: "t", run: null, ending: "completed", asks: 1 })).toBeNull();
+  expect(
+    spoken(RUNNING, { session: "t", run: null, ending: "completed", asks: 1, waits: null }),
+  ).toBeNull();
 });
 
 test("a question is said when it comes, not when it is answered", () => {
@@ -56,4 +58,12 @@ test("the tab says how many wait, where one is, and the name", () => {
   expect(tabTitle(null, 0)).toBe("Tenuto");
   expect(tabTitle(null, 1)).toBe("(1) Tenuto");
   expect(tabTitle("Fix the parser", 2)).toBe("(2) Fix the parser · Tenuto");
+});
+
+test("that a provider is waited for is said once, whatever counts down", () => {
+  const waits = { ...RUNNING, waits: "It is busy." };
+  expect(spoken(RUNNING, waits)).toBe("It is busy. The provider is asked again.");
+  expect(spoken(null, waits)).toBe("It is busy. The provider is asked again.");
+  expect(spoken(waits, waits)).toBeNull();
+  expect(spoken(waits, RUNNING)).toBeNull();
 });

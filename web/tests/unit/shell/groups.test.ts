@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { groupOf, neighbour, rowsOf } from "$/shell/groups";
 import type { Session } from "$/wire/types";
+import { usage } from "../fixtures";
 
 const NOW = new Date(2026, 10, 15, 9, 30).getTime();
 
@@ -25,7 +26,7 @@ function session(id: string, more: Partial<Session> = {}): Session {
     waiting_approvals: 0,
     grants: [],
     comparison: null,
-    usage: { input_tokens: 0, output_tokens: 0, reasoning_tokens: 0, exact: true, cost_usd: null },
+    usage: usage(),
     ...more,
   };
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { add, byDay, byModel, columnsOf, lastDays, seriesOf, type UsageRow } from "$/usage/tally";
+import { usage } from "../fixtures";
 
 function row(
   day: string,
@@ -7,8 +8,8 @@ function row(
   tokens: number,
   cost: number | null = null,
 ): UsageRow {
-  const rest = { runs: 1, output_tokens: 0, reasoning_tokens: 0 };
-  return { day, model, input_tokens: tokens, cost_usd: cost, ...rest };
+  const used = usage({ input_tokens: tokens, cost_usd: cost });
+  return { ...used, day, model, kind: "run", runs: 1 };
 }
 
 test("the days run up to today without a hole, across a month's end", () => {
