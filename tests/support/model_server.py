@@ -25,6 +25,7 @@ import msgspec
 from aiohttp import web
 
 Ended = Literal["open", "finished", "closed by client", "dropped"]
+OLLAMA = "/api/chat"
 Script = Callable[["Exchange"], Awaitable[None]]
 
 
@@ -37,6 +38,10 @@ class Exchange:
 
     def __init__(self, request: web.Request, body: Any) -> None:
         self.path = request.path
+        self.house = request.match_info.get("house", "")
+        """The first word of the path, where several providers share this server."""
+        lines = request.path.endswith(OLLAMA)
+        self.content_type = "application/x-ndjson" if lines else "text/event-stream"
         self.headers = dict(request.headers)
         self.body = body
         self.ended: Ended = "open"
@@ -51,12 +56,12 @@ class Exchange:
 
     @property
     def prompt(self) -> str:
-        """The text of the last user message."""
+        """The text of the last user message, after our notes in it."""
         said = [m["content"] for m in self.messages if m["role"] == "user"]
         last = said[-1] if said else ""
-        if isinstance(last, str):
-            return last
-        return "\n".join(block["text"] for block in last if block["type"] == "text")
+        if not isinstance(last, str):
+            last = "\n".join(block["text"] for block in last if block["type"] == "text")
+        return last.rpartition("</note>")[2].lstrip("\n")
 
     async def begin(self) -> None:
         """Send the headers and nothing else."""
@@ -115,6 +120,10 @@ class Exchange:
         """Send one named event, as the Anthropic wire has them."""
         await self.raw(b"event: %b\ndata: %b\n\n" % (name.encode(), msgspec.json.encode(data)))
 
+    async def line(self, data: Any) -> None:
+        """Send one line of JSON, as Ollama's own wire has them."""
+        await self.raw(msgspec.json.encode(data) + b"\n")
+
     async def data(self, line: bytes) -> None:
         await self.raw(b"data: " + line + b"\n\n")
 
@@ -124,7 +133,7 @@ class Exchange:
             raise ClientGone(f"cannot send: the exchange is {self.ended}")
         try:
             if self._response is None:
-                headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+                headers = {"Content-Type": self.content_type, "Cache-Control": "no-cache"}
                 self._response = web.StreamResponse(headers=headers)
                 await self._response.prepare(self._request)
             if content:
@@ -153,6 +162,12 @@ class Exchange:
             self._request.transport.close()
         self._close("dropped")
 
+    async def complain(self, message: str = "No.") -> None:
+        """End with an error in the middle of the answer, of a kind that does not pass."""
+        error = {"message": message, "type": "invalid_request_error", "code": None}
+        await self.chunk({"error": error})
+        await self.end()
+
     async def fail(
         self, status: int, message: str, headers: dict[str, str] | None = None, code: str = ""
     ) -> None:
@@ -169,8 +184,11 @@ class Exchange:
         fields = {"Content-Type": "application/json", **(headers or {})}
         answer = web.Response(status=status, headers=fields, body=content)
         self._response = answer
-        await answer.prepare(self._request)
-        await answer.write_eof()
+        try:
+            await answer.prepare(self._request)
+            await answer.write_eof()
+        except ConnectionError as error:
+            raise ClientGone("the client closed the connection") from error
         self._close("finished")
 
     async def closed(self, timeout: float = 10) -> None:  # noqa: ASYNC109
@@ -200,6 +218,8 @@ class ModelServer:
     def __init__(self, *, port: int = 0, remember: int = 100_000) -> None:
         self.models: list[Any] = ["test-model"]
         """Names, or whole objects as `GET /v1/models` should give them."""
+        self.listings: dict[str, list[Any]] = {}
+        """The same for each provider that has a first word of the path to itself."""
         self.models_status = 200
         self.exchanges: deque[Exchange] = deque(maxlen=remember)
         self.counts: Counter[str] = Counter()
@@ -221,10 +241,16 @@ class ModelServer:
     async def __aenter__(self) -> Self:
         app = web.Application(client_max_size=256 * 1024 * 1024)
         app.router.add_get("/v1/models", self._list)
+        app.router.add_get("/api/tags", self._tags)
         app.router.add_get("/stats", self._stats)
         app.router.add_post("/v1/chat/completions", self._exchange)
         app.router.add_post("/v1/messages", self._exchange)
         app.router.add_post("/v1/responses", self._exchange)
+        app.router.add_post(OLLAMA, self._exchange)
+        app.router.add_get("/{house}/v1/models", self._list)
+        app.router.add_get("/{house}/api/tags", self._tags)
+        for path in ("v1/chat/completions", "v1/messages", "v1/responses", "api/chat"):
+            app.router.add_post(f"/{{house}}/{path}", self._exchange)
         # Cancelling the handler is how a closed connection is noticed while nothing is sent.
         self._runner = web.AppRunner(
             app, handler_cancellation=True, access_log=None, shutdown_timeout=0.1
@@ -243,8 +269,15 @@ class ModelServer:
                 await exchange.drop()
         await self._runner.cleanup()
 
-    async def _list(self, _: web.Request) -> web.Response:
-        data = [m if isinstance(m, dict) else {"id": m, "object": "model"} for m in self.models]
+    async def _tags(self, request: web.Request) -> web.Response:
+        """As Ollama lists them; whoever asks it for more is told nothing."""
+        models = self.listings.get(request.match_info.get("house", ""), self.models)
+        named = [m if isinstance(m, dict) else {"name": m} for m in models]
+        return web.json_response({"models": named}, status=self.models_status)
+
+    async def _list(self, request: web.Request) -> web.Response:
+        models = self.listings.get(request.match_info.get("house", ""), self.models)
+        data = [m if isinstance(m, dict) else {"id": m, "object": "model"} for m in models]
         return web.json_response({"object": "list", "data": data}, status=self.models_status)
 
     async def _stats(self, _: web.Request) -> web.Response:
