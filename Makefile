@@ -144,5 +144,6 @@ page-if-possible:
 page-check: web/node_modules/.installed
 	$(NPM) run check
 
+# What an answer may show is judged by a real browser; without one that part is skipped.
 page-test: $(PAGE)
-	$(NPM) test
+	@CHROMIUM=$$(scripts/chromium) $(NPM) test

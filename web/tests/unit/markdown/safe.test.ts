@@ -7,7 +7,7 @@ import { chromium, type Browser, type Page } from "playwright-core";
 import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const CHROMIUM = process.env["CHROMIUM"] || "/usr/bin/chromium";
 const SRC = fileURLToPath(new URL("../../../src", import.meta.url));
 const ENTRY = fileURLToPath(new URL("./safe.entry.ts", import.meta.url));
 
