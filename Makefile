@@ -13,16 +13,19 @@ PAGE := src/tenuto/api/page/index.html
 PAGE_SOURCES := $(shell find web/src web/public -type f 2>/dev/null) $(wildcard web/*.ts web/*.js web/*.json web/*.html)
 NPM := npm --prefix web --no-audit --no-fund --no-update-notifier --loglevel error
 
-# All tests together may not take longer than this.
+# All tests together may not take longer than this; on two idle cores they take half of it.
 TEST_SECONDS := 840
 # Two at once: most of them wait for a server, and tests of one file share theirs.
 PYTEST := $(BIN)/pytest --guarantees --session-timeout $(TEST_SECONDS) -n 2 --dist loadfile
 
+# The part of `test-postgres` that everything has: what a client may rely on, on two nodes.
+ON_NODES := $(addprefix tests/api/test_guarantees_,cancel.py clients.py queue.py)
+
 .DEFAULT_GOAL := help
-.PHONY: help run page page-if-possible page-check page-test page-bench e2e screenshots test quick nightly check guarantees crash sim bench lock history mutation format docs models clean
+.PHONY: help run page page-if-possible page-check page-test page-bench e2e screenshots test test-postgres quick nightly check guarantees crash sim bench lock history mutation format docs models clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.runtime page-if-possible ## start the server; options with ARGS="--port 9000"
 	@exec $(BIN)/tenuto serve $(ARGS)
@@ -31,6 +34,7 @@ page: $(PAGE) ## build the page that the server shows
 
 test: check page-test ## everything: checks, all tests, the table of guarantees
 	$(PYTEST)
+	TENUTO_TEST_NODES=2 $(BIN)/pytest -n 2 --dist loadfile $(ON_NODES)
 	@$(MAKE) --no-print-directory e2e
 
 QUICK := core oracle conformance engine agent golden architecture settings
@@ -39,6 +43,10 @@ quick: $(VENV)/.dev ## the inner loop: lint, types, and the tests that need no s
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 $(addprefix tests/,$(QUICK))
 
+test-postgres: $(VENV)/.dev $(PAGE) ## the black-box tests on two nodes with one PostgreSQL, and scenes of nodes
+	TENUTO_TEST_NODES=2 $(BIN)/pytest -n 2 --dist loadfile tests/api
+	$(BIN)/pytest -n 2 --dist loadfile tests/nodes tests/conformance tests/storage/postgres
+
 # A seed of the day, so that what is never found twice is found once; a failure says what it was.
 nightly: export TENUTO_TEST_SEED = $(shell date -u +%F)
 nightly: $(VENV)/.dev $(PAGE) ## all that takes long: hours, with the day as its seed
@@ -46,9 +54,12 @@ nightly: $(VENV)/.dev $(PAGE) ## all that takes long: hours, with the day as its
 	$(BIN)/pytest -n 2 --dist loadfile tests/api/test_cancel_race.py tests/proof/crash tests/proof/sim tests/core tests/conformance tests/hostile tests/strict
 	TENUTO_TEST_SCHEMA_SECONDS=240 $(BIN)/pytest tests/api/schema
 	$(BIN)/python -m tests.strict 20000
+	@$(MAKE) --no-print-directory test-postgres
 	@$(MAKE) --no-print-directory crash
+	@$(MAKE) --no-print-directory crash ARGS="--store postgres"
 	@$(MAKE) --no-print-directory sim SECONDS=1800
 	@$(MAKE) --no-print-directory history SECONDS=600
+	@$(MAKE) --no-print-directory history SECONDS=600 NODES=3
 	@$(MAKE) --no-print-directory mutation
 	@$(MAKE) --no-print-directory bench
 
@@ -71,7 +82,7 @@ check: $(VENV)/.dev page-check ## lint, format, types, layers
 guarantees: $(VENV)/.dev ## only the tests that show a guarantee, and the table
 	$(PYTEST) -m 'guarantee or failure'
 
-crash: $(VENV)/.dev ## kill the server at every durable step and check what it promised
+crash: $(VENV)/.dev ## kill the server at every durable step and check what it promised; ARGS="--store postgres"
 	$(BIN)/python -m tests.proof.crash $(ARGS)
 
 sim: $(VENV)/.dev ## the engine in simulated worlds; SECONDS=600 for longer, SEED=123 to replay one
@@ -80,8 +91,8 @@ sim: $(VENV)/.dev ## the engine in simulated worlds; SECONDS=600 for longer, SEE
 bench: $(VENV)/.dev ## measure
 	$(BIN)/python -m bench $(ARGS)
 
-history: $(VENV)/.dev ## clients under a nemesis, written down and checked; SECONDS=600 for longer
-	$(BIN)/python -m tests.proof.history --seconds $(or $(SECONDS),60) --events 200000 $(ARGS)
+history: $(VENV)/.dev ## clients under a nemesis, written down and checked; SECONDS=600 for longer, NODES=3 for nodes
+	$(BIN)/python -m tests.proof.history --seconds $(or $(SECONDS),60) --events 200000 $(if $(NODES),--nodes $(NODES)) $(ARGS)
 
 mutation: $(VENV)/.dev ## break the product on purpose and see which proof notices
 	$(BIN)/python -m tests.proof.mutation $(ARGS)

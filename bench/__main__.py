@@ -1,4 +1,4 @@
-"""`python -m bench`: every measurement, as a table and as JSON. At most five minutes."""
+"""`python -m bench`: every measurement, as a table and as JSON. Some six minutes."""
 
 import argparse
 import os
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import agent, growth, hostile, latency, recovery, runs, stopping, throughput
+from bench import agent, growth, hostile, latency, nodes, recovery, runs, stopping, throughput
 from bench.processes import Tenuto, tenuto, upstream
 from bench.table import Figure, as_json, say, show
 
@@ -17,7 +17,7 @@ PACED_TOKENS = (1 + 100) * latency.PASSES * latency.RATE * latency.SECONDS
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("only", nargs="*", help="letters of the measurements, a to j; all if none")
+    parser.add_argument("only", nargs="*", help="letters of the measurements, a to k; all if none")
     parser.add_argument("--json", type=Path, default=Path("bench-results.json"))
     options = parser.parse_args()
     began = time.monotonic()
@@ -40,6 +40,7 @@ def main() -> None:
     take("h", "(h) Short runs", lambda: _with_server(runs.measure))
     take("i", "(i) Hostile providers", hostile.measure)
     take("j", "(j) The agent", lambda: _with_server(lambda s, _: agent.measure(s)))
+    take("k", "(k) Several nodes on PostgreSQL", nodes.measure)
     seconds = time.monotonic() - began
     about = {
         "cores": os.cpu_count(),

@@ -34,7 +34,8 @@ def upstream() -> Iterator[int]:
 class Tenuto:
     """The real server on a data folder of its own."""
 
-    def __init__(self, model_port: int, folder: Path) -> None:
+    def __init__(self, model_port: int, folder: Path, **more: str) -> None:
+        """`more` is for its environment."""
         self._folder = folder
         self._environment = {
             **os.environ,
@@ -44,6 +45,7 @@ class Tenuto:
             "TENUTO_DISCOVER": "off",
             "TENUTO_TOKEN": TOKEN,
             "TENUTO_LOG_LEVEL": "warning",
+            **more,
         }
         self.port = 0
         self.started_in = 0.0

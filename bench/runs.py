@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 
 import uvloop
 
@@ -19,7 +20,7 @@ AIM_PROVIDER_MS = 4.0
 
 
 def measure(server: Tenuto, model_port: int) -> list[Figure]:
-    uvloop.run(_many(server.port, people=20, runs=100))
+    uvloop.run(many([server.port], people=20, runs=100))
     figures = []
     for people in AT_ONCE:
         figures += _measure(server, model_port, people)
@@ -28,7 +29,7 @@ def measure(server: Tenuto, model_port: int) -> list[Figure]:
 
 def _measure(server: Tenuto, model_port: int, people: int) -> list[Figure]:
     busy, began = server.cpu_seconds(), time.monotonic()
-    sent = uvloop.run(_many(server.port, people=people, runs=RUNS[people]))
+    sent = uvloop.run(many([server.port], people=people, runs=RUNS[people]))
     seconds, cpu = time.monotonic() - began, server.cpu_seconds() - busy
     asked = uvloop.run(ask(model_port, "GET", "/stats"))["asked_at"]
     waits = [(asked[name] - at) * 1000 for name, at in sent.items()]
@@ -55,11 +56,11 @@ def _measure(server: Tenuto, model_port: int, people: int) -> list[Figure]:
     ]
 
 
-async def _many(port: int, *, people: int, runs: int) -> dict[str, float]:
-    """When each prompt was sent, by the name of its answer."""
+async def many(ports: Sequence[int], *, people: int, runs: int) -> dict[str, float]:
+    """When each prompt was sent, by the name of its answer; people are spread over the ports."""
     sent: dict[str, float] = {}
 
-    async def person(session: str) -> None:
+    async def person(port: int, session: str) -> None:
         for n in range(runs // people):
             name = f"{session}-{n}"
             asked = json.dumps({"tokens": 1, "name": name})
@@ -69,6 +70,7 @@ async def _many(port: int, *, people: int, runs: int) -> dict[str, float]:
             sent[name] = time.monotonic()
             await read(TenutoLines, port, request)
 
-    sessions = await new_sessions(port, people)
-    await asyncio.gather(*(person(session) for session in sessions))
+    spread = [ports[n % len(ports)] for n in range(people)]
+    sessions = [(port, (await new_sessions(port, 1))[0]) for port in spread]
+    await asyncio.gather(*(person(port, session) for port, session in sessions))
     return sent

@@ -1,6 +1,6 @@
 """Talks that are put into a database as they are: by prompts, a long one would take hours."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tenuto.clock import SystemClock
 from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted, Stored
@@ -15,6 +15,14 @@ class Deaf:
     def committed(self, stream: StreamId, events: Sequence[Stored]) -> None: ...
 
     def changed(self, session_id: SessionId) -> None: ...
+
+    def rang(self, streams: Collection[StreamId]) -> None: ...
+
+    def rang_changed(self, session_ids: Collection[SessionId]) -> None: ...
+
+    def rang_kept(self, name: str) -> None: ...
+
+    def resync(self) -> None: ...
 
 
 def session_of(name: str, title: str) -> Session:

@@ -30,8 +30,7 @@ folder, else `tenuto.toml` in the folder that the server is started in. Relative
 at its own folder.
 
 A few settings, and model providers, can also be changed while the server runs, by `/api/settings`
-and `/api/providers` or on the page. They are kept in `settings.json` in the data folder, which only
-its owner can read, and come before `tenuto.toml`. A flag or a variable comes before them and makes
+and `/api/providers` or on the page. They are kept in the database, and come before `tenuto.toml`. A flag or a variable comes before them and makes
 the setting unchangeable: `model`, `titles`, `permissions`.
 
 Whatever is misspelt or out of range is an error: the server says each mistake, where it came
@@ -61,8 +60,8 @@ Providers elsewhere are asked through the proxy that `HTTPS_PROXY` or `HTTP_PROX
 itself reached by plain `http://`), except those in `NO_PROXY`. `SSL_CERT_FILE` names certificates to
 trust.
 
-Providers can also be added while the server runs, with a key that is kept in `settings.json` and
-never shown again. They take effect at once. One of the file or the environment cannot be changed
+Providers can also be added while the server runs, with a key that is kept encrypted and never
+shown again. They take effect at once. One of the file or the environment cannot be changed
 that way, and comes before one of the same name. Whoever holds the token can make the server ask any
 address that it can reach, its own network included: the token is the administrator's. A command that
 `shell` may run has these rights too: see [operations](operations.md#what-tools-can-do).

@@ -9,7 +9,12 @@ from tests.support.seed import is_given
 settings.register_profile("tenuto", derandomize=not is_given())
 settings.load_profile("tenuto")
 
-pytest_plugins = ["pytester", "tests.guarantees"]
+pytest_plugins = [
+    "pytester",
+    "tests.guarantees",
+    "tests.support.postgres",
+    "tests.support.many_nodes",
+]
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def base_url(host: str, port: int) -> str:
     return f"http://[{reachable}]:{port}" if ":" in reachable else f"http://{reachable}:{port}"
 
 
-def banner(settings: Settings, url: str, token: Secret | None) -> str:
+def banner(settings: Settings, url: str, token: Secret | None, *, node: str = "") -> str:
     """A few lines: where to go, where the data is, who answers, and what to be careful of.
 
     Without the token it says where that is: what is not read by a person may be kept by a journal.
@@ -35,6 +35,7 @@ def banner(settings: Settings, url: str, token: Secret | None) -> str:
         f"Tenuto {__version__} is ready: {url}{_way_in(token)}",
         *([] if token else [f"Token: {_kept(settings)}"]),
         f"Data folder: {settings.data}",
+        *([f"Node: {node}, on PostgreSQL"] if settings.is_shared else []),
         f"Models: {_models(settings)}",
     ]
     if not is_loopback(settings.host):

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from tenuto.client import Client, SessionHandle
+from tests.support.cluster import serving
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer
@@ -50,7 +51,7 @@ async def server(
     model: ModelServer, tmp_path: Path, server_env: dict[str, str]
 ) -> AsyncIterator[TenutoServer]:
     """Its own process and data for each test, so that a test may kill it."""
-    async with TenutoServer(tmp_path, model_url=model.url, env=server_env) as server:
+    async with serving(tmp_path, model_url=model.url, env=server_env) as server:
         yield server
         # Shown only if the test fails.
         sys.stdout.write(server.log())

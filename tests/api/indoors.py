@@ -28,6 +28,7 @@ class Indoors:
             engine=harness.engine,
             seen_by=self.store.seen_by,
             check_storage=self.store.check,
+            nodes=self.store.nodes,
             models=harness.models,
             settings=cast("Any", None),
             providers=cast("Any", None),

@@ -134,12 +134,15 @@ async def test_a_late_client_is_given_a_snapshot_and_what_follows(
     assert isinstance(ahead, Snapshot)
 
 
+@pytest.mark.one_node("it counts the nodes")
 async def test_every_call_of_the_api_has_its_method(
     model: ModelServer, server: TenutoServer, tenuto: Client, session: SessionHandle
 ) -> None:
     models = await tenuto.models()
     assert models.default == "openai/test-model"
     assert [(m.id, m.provider) for m in models.models] == [("openai/test-model", "openai")]
+    (node,) = await tenuto.nodes()
+    assert (node.name, node.state, node.active_runs) == ("local", "alive", 0)
     folder = server.data.parent / "work"
     await anyio.Path(folder).mkdir()
     workspace = await tenuto.create_workspace("work", path=str(folder))

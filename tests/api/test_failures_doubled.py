@@ -172,6 +172,9 @@ async def test_a_cancel_against_the_natural_end_has_one_outcome_and_all_agree_on
         await assert_settled(raw, session.id)
 
 
+@pytest.mark.one_node(
+    "what a dead node left is settled within seconds, not before the next one is ready"
+)
 @pytest.mark.failure(19)
 async def test_a_double_submit_and_a_submit_after_a_lost_answer_make_one_run(
     model: ModelServer, server: TenutoServer, raw: RawApi, session: SessionHandle

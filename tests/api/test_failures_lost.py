@@ -101,6 +101,9 @@ async def test_no_piece_of_a_flood_is_lost_and_not_the_last_one_either(
     await assert_settled(raw, session.id)
 
 
+@pytest.mark.one_node(
+    "what a dead node left is settled within seconds, not before the next one is ready"
+)
 @pytest.mark.failure(9)
 async def test_no_object_in_memory_is_ever_saved_over_history(
     model: ModelServer, server: TenutoServer, raw: RawApi, session: SessionHandle

@@ -226,6 +226,7 @@ async def test_a_stop_says_settled_only_when_it_is(
     await assert_settled(raw, session.id)
 
 
+@pytest.mark.one_node("each node counts for itself")
 @pytest.mark.failure(39)
 async def test_viewers_of_a_silent_stream_are_missed_at_once_when_they_leave(
     model: ModelServer, raw: RawApi, session: SessionHandle

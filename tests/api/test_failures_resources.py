@@ -28,6 +28,7 @@ FLOODS = 25
 """2 MiB each; if all were kept for each reader, 600 MiB."""
 
 
+@pytest.mark.one_node("it looks at the server's process")
 @pytest.mark.failure(53)
 @pytest.mark.timeout(120)
 async def test_readers_that_do_not_read_cost_bounded_memory_and_nobody_else_a_thing(
@@ -54,6 +55,7 @@ async def test_readers_that_do_not_read_cost_bounded_memory_and_nobody_else_a_th
         assert _memory(server) - before < 100 * MIB
 
 
+@pytest.mark.one_node("it looks at the server's process")
 @pytest.mark.failure(54)
 async def test_hundreds_of_sessions_leave_no_descriptor_no_viewer_and_no_memory_behind(
     model: ModelServer, server: TenutoServer, raw: RawApi, tenuto: Client
@@ -76,6 +78,7 @@ async def test_hundreds_of_sessions_leave_no_descriptor_no_viewer_and_no_memory_
     assert _memory(server) - before_memory < 40 * MIB
 
 
+@pytest.mark.one_node("it looks at the database's file")
 @pytest.mark.failure(56)
 @pytest.mark.parametrize("server_env", [{"TENUTO_DRAIN": "0"}])
 @pytest.mark.parametrize("after", ["a crash", "a shutdown"])

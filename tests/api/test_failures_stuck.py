@@ -210,7 +210,16 @@ async def test_sessions_that_hang_hold_up_no_other(
 
 
 @pytest.mark.failure(31)
-@pytest.mark.parametrize("how", ["session", "run", "queued", "taken back", "failed", "deleted"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        *("session", "run", "queued", "taken back", "failed"),
+        pytest.param(
+            "deleted",
+            marks=pytest.mark.one_node("a run elsewhere is ended first, then its session goes"),
+        ),
+    ],
+)
 async def test_every_stream_of_a_stopped_run_ends_with_its_ending(
     how: str, model: ModelServer, raw: RawApi, session: SessionHandle
 ) -> None:

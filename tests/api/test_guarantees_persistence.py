@@ -28,6 +28,7 @@ async def say(model: ModelServer, session: SessionHandle, prompt: str, text: str
     return run
 
 
+@pytest.mark.one_node("it looks at the server's process")
 @pytest.mark.guarantee("H1")
 @pytest.mark.failure(52)
 @pytest.mark.parametrize("model_list", [[{"id": "patient", "context_window": 100_000_000}]])
@@ -110,6 +111,7 @@ async def test_every_piece_that_was_seen_is_there_after_a_crash(
     await assert_settled(raw, session.id)
 
 
+@pytest.mark.one_node("it looks at the database's file")
 @pytest.mark.guarantee("H3")
 async def test_nothing_is_written_while_nothing_happens(
     model: ModelServer, server: TenutoServer, session: SessionHandle
@@ -125,6 +127,7 @@ async def test_nothing_is_written_while_nothing_happens(
     assert (await run.wait()).status == "completed"
 
 
+@pytest.mark.one_node("it looks at the server's process")
 @pytest.mark.guarantee("H4")
 @pytest.mark.failure(54)
 @pytest.mark.parametrize("server_env", [{"TENUTO_PERMISSIONS": "allow"}])

@@ -1,7 +1,6 @@
 """Providers that come and go while the server runs, and keys that never come out."""
 
 import asyncio
-import json
 import socket
 import stat
 from collections.abc import AsyncIterator, Iterator
@@ -118,16 +117,35 @@ async def test_what_was_added_survives_a_crash(
     assert "bench/by-hand" in [one["id"] for one in found["models"]]
 
 
-async def test_only_the_owner_can_read_the_file_and_nothing_is_left_beside_it(
+def files_with(server: TenutoServer, key: str) -> list[str]:
+    files = [path for path in server.data.iterdir() if path.is_file()]
+    return [path.name for path in files if key.encode() in path.read_bytes()]
+
+
+async def test_a_key_is_encrypted_in_whatever_is_on_disk(
     server: TenutoServer, api: Api, model: ModelServer
 ) -> None:
     await put(api, model)
     await put(api, model, key=ANOTHER_KEY)
-    kept = server.data / "settings.json"
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert [file.name for file in server.data.iterdir() if "settings" in file.name] == [kept.name]
-    content = json.loads(kept.read_text())
-    assert [one["key"] for one in content["providers"]] == [ANOTHER_KEY]
+    assert files_with(server, KEY) == files_with(server, ANOTHER_KEY) == []
+    assert stat.S_IMODE((server.data / "secret").stat().st_mode) == 0o600
+    assert stat.S_IMODE((server.data / "tenuto.sqlite3").stat().st_mode) == 0o600
+
+
+async def test_another_secret_stops_the_start_in_a_sentence_and_destroys_nothing(
+    server: TenutoServer, api: Api, model: ModelServer
+) -> None:
+    await put(api, model)
+    before = await providers(api)
+    await server.kill()
+    server.env["TENUTO_SECRET"] = "quite-another-secret"
+    await server.start_nowait()
+    assert await server.wait() == 1
+    assert "encrypted with another secret" in server.log()
+    assert "Traceback" not in server.log()
+    del server.env["TENUTO_SECRET"]
+    await server.start()
+    assert await providers(api) == before
 
 
 async def test_two_who_add_at_once_both_succeed(api: Api, model: ModelServer) -> None:
@@ -153,7 +171,7 @@ async def test_a_key_is_kept_when_it_is_not_given_but_never_for_another_address(
     assert "give the key again" in refused(tried, 422, "invalid_input")
     without = await api.call("PUT", "/api/providers/lab", {**elsewhere, "key": None})
     assert without.body["key"] == "missing"
-    assert KEY not in (server.data / "settings.json").read_text()
+    assert files_with(server, KEY) == []
 
 
 async def test_a_key_never_comes_out(server: TenutoServer, api: Api, model: ModelServer) -> None:

@@ -10,7 +10,11 @@ from tests.api.contract.house import Api, House, Json, refused
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.server import TenutoServer
 
-pytestmark = pytest.mark.anyio
+pytestmark = [
+    pytest.mark.anyio,
+    # What holds there is asked in test_nodes.py.
+    pytest.mark.one_node("a change holds on the other node within a second, not at once"),
+]
 
 FREE = {"TENUTO_TITLES": ""}
 """Not even the switch that other tests set."""
@@ -264,3 +268,20 @@ async def test_the_server_tells_about_itself(api: Api) -> None:
     assert about.keys() == {"name", "version", "embedded", "started_at"}
     assert about["name"] == "Tenuto"
     assert about["embedded"] == {"available": False, "fetched": False}
+
+
+async def test_where_there_is_one_server_it_is_the_one_node(api: Api) -> None:
+    (node,) = (await api.get("/api/nodes"))["nodes"]
+    about = await api.get("/api/about")
+    assert node.keys() == {
+        "id",
+        "name",
+        "version",
+        "state",
+        "started_at",
+        "seen_at",
+        "active_runs",
+    }
+    assert (node["name"], node["state"], node["active_runs"]) == ("local", "alive", 0)
+    assert node["version"] == about["version"]
+    assert node["seen_at"] >= node["started_at"]

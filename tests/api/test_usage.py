@@ -85,6 +85,7 @@ async def test_a_prompt_that_never_ran_is_not_on_it(house: House) -> None:
     assert [row["runs"] for row in await usage(house.api)] == [1]
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_a_workspace_has_a_bill_of_its_own(house: House, tmp_path: Path) -> None:
     made = await house.api.post("/api/workspaces", {"name": "Two", "path": str(tmp_path)})
     workspace = made.body["id"]

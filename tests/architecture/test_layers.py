@@ -10,7 +10,9 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 ROOMS = {
+    "cryptography": ("tenuto.storage.cipher",),
     "apsw": ("tenuto.storage.sqlite",),
+    "asyncpg": ("tenuto.storage.postgres",),
     "starlette": ("tenuto.api",),
     "aiohttp": ("tenuto.agent.tools", "tenuto.client"),
     "httptools": ("tenuto.agent.providers",),

@@ -34,7 +34,8 @@ def test_it_says_its_version(tmp_path: Path) -> None:
 def test_help_names_the_commands(tmp_path: Path) -> None:
     said = tenuto("--help", cwd=tmp_path)
     assert said.returncode == 0
-    assert "serve  Start the server." in said.stdout
+    assert "serve    Start the server." in said.stdout
+    assert "migrate  Move everything to another database." in said.stdout
 
 
 @pytest.mark.parametrize("flag", ["--host", "--port", "--data", "--token", "--database", "--drain"])

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tenuto.core import accepting, cancelling, consent, editing, settling, starting, steering
 from tenuto.core.accepting import Prompt
-from tenuto.core.approval import Approval, Decision
+from tenuto.core.approval import Approval, Decision, Word
 from tenuto.core.desk import Moment, Sight
 from tenuto.core.event import (
     Event,
@@ -34,7 +34,7 @@ from tenuto.core.value import (
     StreamId,
     WorkspaceId,
 )
-from tenuto.ports.query import Once
+from tenuto.ports.query import NodeCard, Once
 from tenuto.ports.store import Store
 
 NODE = NodeId("node_a")
@@ -45,6 +45,11 @@ END_TURN = Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN)
 def instant(milliseconds: int) -> Instant:
     seconds, rest = divmod(milliseconds, 1000)
     return Instant(f"2030-01-01T00:{seconds // 60:02}:{seconds % 60:02}.{rest:03}Z")
+
+
+def card(node: NodeId, **fields: Any) -> NodeCard:
+    """What a node says of itself."""
+    return NodeCard(id=node, **{"started_at": START, **fields})
 
 
 def new_session(name: str, **fields: Any) -> Session:
@@ -92,10 +97,16 @@ class DrivenSession:
         run_id = RunId(f"run_{self.id.removeprefix('ses_')}{next(self._names):03}")
         return Prompt(by=self.by.id, run_id=run_id, input=text, model="m/x", **fields)
 
-    async def accept(self, text: str, *, once: Once | None = None, **fields: Any) -> Run:
+    async def accept(
+        self, text: str, *, once: Once | None = None, dead: NodeId | None = None, **fields: Any
+    ) -> Run:
         prompt, moment = self.prompt(text, **fields), self.asked()
         run, _ = await self.store.commit(
-            self.id, lambda desk: accepting.accept(desk, prompt, moment), once=once, answer=Run
+            self.id,
+            lambda desk: accepting.accept(desk, prompt, moment),
+            once=once,
+            answer=Run,
+            dead=dead,
         )
         return run
 
@@ -180,7 +191,7 @@ class DrivenSession:
     async def answer(self, approval: Approval, decision: Decision) -> Approval:
         moment = self.asked()
         answered, _ = await self.store.commit(
-            self.id, lambda desk: consent.answer(desk, approval.id, decision, None, moment)
+            self.id, lambda desk: consent.answer(desk, approval.id, Word(decision=decision), moment)
         )
         return answered
 

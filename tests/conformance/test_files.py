@@ -92,3 +92,20 @@ async def test_a_prompt_whose_file_went_away_since_it_was_checked_is_not_taken(
         await speak_of(driven)
     snapshot = await store.snapshot(driven.id)
     assert (snapshot.session.head, snapshot.runs) == (0, ())
+
+
+async def test_a_copy_is_not_made_if_a_file_that_it_speaks_of_went_away_since_it_was_read(
+    store: Store,
+) -> None:
+    await upload(store)
+    driven = await DrivenSession.begin(store)
+    await speak_of(driven)
+    await driven.start()
+    await driven.settle()
+    messages = (await store.snapshot(driven.id)).messages
+    await driven.delete()
+    other = new_session("copy")
+    with pytest.raises(InvalidInput):
+        await store.create_session(other, *fork_of(messages, other.id))
+    with pytest.raises(NotFound):
+        await store.session(other.id)

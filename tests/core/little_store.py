@@ -35,9 +35,11 @@ from tenuto.core.event import (
 from tenuto.core.message import Message, Part, TextPart, ToolPart
 from tenuto.core.principal import OWNER
 from tenuto.core.projection import OpenMessage, grow, session_after
+from tenuto.core.rule import Subject
 from tenuto.core.run import Ending, Mode, Reason, Run, RunError, RunStatus, Usage, WhenBusy
 from tenuto.core.session import DEFAULT_WORKSPACE, Control, Fence, Session
 from tenuto.core.starting import Started
+from tenuto.core.suggesting import suggestions
 from tenuto.core.value import ApprovalId, CallId, Instant, NodeId, PartId, RunId, SessionId
 from tests.oracle.rule import Json
 from tests.oracle.session_log import SessionLog, check_log
@@ -182,7 +184,8 @@ class LittleStore:
         self._part(part)
         return part
 
-    def ask(self, part: ToolPart) -> ApprovalId:
+    def ask(self, part: ToolPart, subject: Subject | None = None) -> ApprovalId:
+        about = subject or Subject(tool=part.name)
         approval = Approval(
             id=ApprovalId(f"apr_{next(self._names):03}"),
             session_id=self.session.id,
@@ -190,6 +193,8 @@ class LittleStore:
             call_id=part.call_id,
             tool=part.name,
             input={},
+            subject=about,
+            suggestions=suggestions(about),
         )
         message = self.open_message()
         assert message is not None

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tenuto.core import cancelling, consent, editing, starting, steering
 from tenuto.core.accepting import Prompt
-from tenuto.core.approval import ApprovalState, Decision
+from tenuto.core.approval import ApprovalState, Decision, Word
 from tenuto.core.editing import QueueEdit
 from tenuto.core.error import AlreadyAnswered, Conflict, Fenced, NotFound
 from tenuto.core.event import RunFinished
@@ -33,6 +33,9 @@ ENDINGS = st.sampled_from(
     ]
 )
 ENDED = ("completed", "cancelled", "failed", "interrupted")
+
+
+ANSWERS = (Decision.ALLOW_ONCE, Decision.ALLOW_SESSION, Decision.DENY)
 
 
 class AnyOrder(RuleBasedStateMachine):
@@ -97,13 +100,15 @@ class AnyOrder(RuleBasedStateMachine):
             self.store.ask(part)
 
     @precondition(lambda self: self.store.approvals)
-    @rule(data=st.data(), decision=st.sampled_from(Decision))
+    @rule(data=st.data(), decision=st.sampled_from(ANSWERS))
     def answer(self, data: st.DataObject, decision: Decision) -> None:
         approval = data.draw(st.sampled_from(sorted(self.store.approvals)))
         pending = self.store.approvals[approval].state is ApprovalState.PENDING
         try:
             self.store.commit(
-                lambda desk: consent.answer(desk, approval, decision, None, self.store.moment())
+                lambda desk: consent.answer(
+                    desk, approval, Word(decision=decision), self.store.moment()
+                )
             )
             assert pending
         except AlreadyAnswered:

@@ -4,9 +4,10 @@ import pytest
 from msgspec.structs import replace
 
 from tenuto.core import consent
-from tenuto.core.approval import Approval, Decision
+from tenuto.core.approval import Approval, Decision, Word
 from tenuto.core.error import AlreadyAnswered, Fenced, NotFound
 from tenuto.core.message import ToolPart
+from tenuto.core.rule import about_command
 from tenuto.core.value import ApprovalId
 from tests.core.little_store import LittleStore, ending
 
@@ -22,7 +23,9 @@ def answer(
     store: LittleStore, approval_id: ApprovalId, decision: Decision, note: str | None = None
 ) -> Approval:
     return store.commit(
-        lambda desk: consent.answer(desk, approval_id, decision, note, store.moment())
+        lambda desk: consent.answer(
+            desk, approval_id, Word(decision=decision, note=note), store.moment()
+        )
     )
 
 
@@ -129,3 +132,39 @@ def test_only_the_owner_of_a_run_may_ask() -> None:
             lambda desk: consent.request(desk, fence, approval, call, message.id, store.moment())
         )
     assert store.approvals == {}
+
+
+def commands(*lines: str) -> tuple[LittleStore, list[ApprovalId]]:
+    """A run that asks about these commands, all at once."""
+    store = working()
+    return store, [store.ask(store.call("shell"), about_command("shell", x)) for x in lines]
+
+
+def test_a_grant_answers_what_else_is_asked_as_far_as_it_goes() -> None:
+    store, asked = commands("git status", "git status -s", "git log", "echo $(git status)")
+    word = Word(decision=Decision.ALLOW_SESSION, suggestion=1)
+    store.commit(lambda desk: consent.answer(desk, asked[0], word, store.moment()))
+    states = [store.approvals[one] for one in asked]
+    assert [(one.state, one.decided_by) for one in states] == [
+        ("allowed", "user"),
+        ("allowed", "rule"),
+        ("pending", None),
+        ("pending", None),
+    ]
+    assert store.session.grants == ("shell git status *",)
+
+
+def test_what_is_allowed_once_or_denied_answers_nothing_else() -> None:
+    for decision in (Decision.ALLOW_ONCE, Decision.DENY):
+        store, asked = commands("git status", "git status")
+        answer(store, asked[0], decision)
+        assert store.approvals[asked[1]].state == "pending"
+        assert store.session.grants == ()
+
+
+def test_what_is_allowed_always_is_no_grant_of_the_session() -> None:
+    store, asked = commands("git status", "git status")
+    word = Word(decision=Decision.ALLOW_ALWAYS, suggestion=0)
+    store.commit(lambda desk: consent.answer(desk, asked[0], word, store.moment()))
+    assert store.session.grants == ()
+    assert store.approvals[asked[1]].state == "allowed"

@@ -248,10 +248,12 @@ def test_a_run_that_an_older_version_accepted_has_lost_its_connection() -> None:
     assert store.runs[attached].reason == "disconnect"
 
 
-def test_only_of_what_waits_it_is_kept_who_holds_the_connection() -> None:
+def test_only_of_what_runs_and_waits_it_is_kept_who_holds_the_connection() -> None:
     store = LittleStore()
-    store.accept(on_disconnect=OnDisconnect.CANCEL)
+    ended = store.accept(on_disconnect=OnDisconnect.CANCEL)
+    store.commit(lambda desk: cancelling.withdraw(desk, ended, store.moment()))
+    runs = store.accept(on_disconnect=OnDisconnect.CANCEL)
     store.start()
     waits = store.accept(on_disconnect=OnDisconnect.CANCEL)
     store.accept()
-    assert store.control.attached == {waits: NODE}
+    assert store.control.attached == {runs: NODE, waits: NODE}

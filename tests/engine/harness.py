@@ -7,7 +7,7 @@ from typing import cast
 from tenuto.clock import RandomIds, SystemClock
 from tenuto.core.message import TextPart
 from tenuto.core.run import Ending, Run
-from tenuto.core.value import PartId, SessionId
+from tenuto.core.value import Instant, NodeId, PartId, SessionId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.node import Node
@@ -38,6 +38,7 @@ class HeldWorker:
     def __init__(self) -> None:
         self.began = asyncio.Event()
         self.may_end = asyncio.Event()
+        self.stopped = asyncio.Event()
         self.say = "Hello"
 
     async def work(self, work: Work) -> Ending:
@@ -45,18 +46,44 @@ class HeldWorker:
         work.recorder.start(part)
         work.recorder.grow(part.id, self.say)
         self.began.set()
-        await self.may_end.wait()
+        try:
+            await self.may_end.wait()
+        except asyncio.CancelledError:
+            self.stopped.set()
+            raise
         return END_TURN
+
+
+class SkippingClock(SystemClock):
+    """The machine's, and as far ahead as a test says."""
+
+    ahead = 0.0
+
+    def seconds(self) -> float:
+        return super().seconds() + self.ahead
+
+    def later(self, seconds: float) -> Instant:
+        return super().later(seconds + self.ahead)
 
 
 class EngineHarness:
     """One session and one lane over a memory store."""
 
-    def __init__(self, store: MemoryStore, switchboard: Switchboard) -> None:
+    def __init__(
+        self,
+        store: MemoryStore,
+        switchboard: Switchboard,
+        *,
+        node_id: NodeId = NODE,
+        lease_seconds: float = 30.0,
+        active_runs: int = 0,
+    ) -> None:
         self.store = store
         self.worker = HeldWorker()
         self.models = cast("Models", NoModels())
-        self.node = node = Node(id=NODE, clock=SystemClock(), ids=RandomIds())
+        self.switchboard = switchboard
+        self.clock = SkippingClock()
+        self.node = node = Node(id=node_id, clock=self.clock, ids=RandomIds())
         engine = build_engine(
             node,
             store,
@@ -65,14 +92,16 @@ class EngineHarness:
             switchboard,
             maker=NoTitles(),
             titles_wanted=lambda: False,
-            frame=lambda stored: b"",
+            frame=lambda stored: b"%d " % stored.seq,
             run_seconds=60.0,
             fold_after_seconds=1e9,
+            lease_seconds=lease_seconds,
+            active_runs=active_runs,
         )
         self.engine = engine
         self.driver, self.coordinator = engine.driver, engine.coordinator
         self.endings, self.inbox, self.stops = engine.endings, engine.inbox, engine.stops
-        self.rescuer = engine.rescuer
+        self.rescuer, self.heart = engine.rescuer, engine.heart
 
     async def session(self) -> DrivenSession:
         await make_workspace(self.store)

@@ -3,32 +3,64 @@
 import asyncio
 from collections.abc import Sequence
 
-from tenuto.core.error import ModelNotFound, StorageTrouble
+from tenuto.core.error import Conflict, ModelNotFound, StorageTrouble
 from tenuto.core.provider import KeptProvider, ProviderSource
+from tenuto.engine.saved import Saved
+from tenuto.engine.settings_body import decoded, plain
 from tenuto.ports.model import Model
 from tenuto.ports.preference import SavedSettings
 from tenuto.ports.provider import Embedded, ProviderAccess, ProviderStanding, Tested
+from tenuto.ports.store import Keeping, KeptValue
+
+
+class GlassCipher:
+    """A cipher that everyone can see through, and that knows what it was put on."""
+
+    def __init__(self, secret: str = "glass") -> None:
+        self._secret = secret
+
+    def encrypt(self, text: str, *, about: str) -> str:
+        return f"{self._secret}|{about}|{text}"
+
+    def decrypt(self, encrypted: str, *, about: str) -> str:
+        secret, known, text = encrypted.split("|")
+        if (secret, known) != (self._secret, about):
+            raise StorageTrouble("encrypted with another secret")
+        return text
 
 
 class MemorySettings:
-    """A file in memory that can be full, and that a test can hold."""
+    """A store of kept values that can be full, and that a test can hold."""
 
     def __init__(self) -> None:
-        self.content = SavedSettings()
+        self.body: bytes | None = None
+        self.rev = 0
         self.is_full = False
         self.may_write = asyncio.Event()
         self.may_write.set()
         self.writing = asyncio.Event()
 
-    async def read(self) -> SavedSettings:
-        return self.content
+    @property
+    def content(self) -> SavedSettings:
+        return decoded(plain(self.body), GlassCipher()) if self.body else SavedSettings()
 
-    async def write(self, kept: SavedSettings) -> None:
+    async def kept(self, name: str) -> KeptValue | None:
+        assert name == "settings"
+        return None if self.body is None else KeptValue(body=self.body, rev=self.rev)
+
+    async def keep(self, name: str, body: bytes, *, rev: int) -> int:
         self.writing.set()
         await self.may_write.wait()
         if self.is_full:
             raise StorageTrouble("the disk is full")
-        self.content = kept
+        if rev != self.rev:
+            raise Conflict("somebody was quicker")
+        self.body, self.rev = body, rev + 1
+        return self.rev
+
+
+def saved_in(store: Keeping) -> Saved:
+    return Saved(store, GlassCipher())
 
 
 class KnownModels:
@@ -48,6 +80,8 @@ class OfferedProviders:
         self.offered: dict[str, KeptProvider] = {}
         self.preferred: list[str | None] = []
         self.tried: list[KeptProvider] = []
+        self.refreshes = 0
+        """Of everyone."""
         self._given = dict(given)
 
     def put(self, provider: KeptProvider) -> None:
@@ -87,6 +121,7 @@ class OfferedProviders:
 
     async def refresh(self, name: str | None = None) -> None:
         """Everyone is known already."""
+        self.refreshes += name is None
 
     async def test(self, provider: KeptProvider) -> Tested:
         self.tried.append(provider)

@@ -17,9 +17,12 @@ from tenuto.core.message import Message
 from tenuto.core.principal import OWNER
 from tenuto.core.run import Run, WhenBusy
 from tenuto.core.value import RunId, SessionId
+from tenuto.engine.bell import Bell
 from tenuto.engine.checking import Checking
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
+from tenuto.engine.endings import Endings
+from tenuto.engine.homes import Homes
 from tenuto.engine.node import Node
 from tenuto.engine.queue import Queue
 from tenuto.engine.sessions import SessionKeeper
@@ -91,9 +94,10 @@ class StoreThatGoesOn(MemoryStore):
 async def assert_deleting_finishes_each_answer(
     store: StoreThatGoesOn, driven: DrivenSession
 ) -> None:
-    coordinator = Coordinator(store, cast("Driver", None), HERE)
+    coordinator = Coordinator(store, cast("Driver", None), Homes(store, HERE), HERE)
     models = cast("Models", None)
-    await SessionKeeper(store, models, coordinator, HERE).delete(driven.id, by=OWNER)
+    endings = Endings(store, Bell(), HERE.clock)
+    await SessionKeeper(store, models, coordinator, endings, HERE).delete(driven.id, by=OWNER)
     log = await whole_log(store, driven.id)
     begun = [e.message.id for e in log if isinstance(e, MessageStarted)]
     finished = [e.message_id for e in log if isinstance(e, MessageFinished)]
@@ -142,7 +146,8 @@ async def test_before_a_session_is_deleted_its_writer_is_fenced() -> None:
 FIRST_LOOK = """
 import os, sys, threading
 from tenuto.core.session import Control
-from tenuto.storage.sqlite.rows import decode, encode
+from tenuto.storage.assemble import decode
+from tenuto.storage.statements import encode
 
 def look(body):
     sys.setswitchinterval(1e-6)

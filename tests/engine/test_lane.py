@@ -147,6 +147,21 @@ async def test_a_cancel_right_after_an_expected_start_is_seen(harness: EngineHar
     assert await ended(harness, run.id) == "cancelled"
 
 
+async def test_a_cancel_is_seen_also_if_the_lane_was_told_of_its_prompt_before_it_began(
+    harness: EngineHarness,
+) -> None:
+    """Opened for a prompt that was refused; another one was accepted before the lane began."""
+    driven = await harness.session()
+    store = racy(harness)
+    sinks, store._sinks = store._sinks, []
+    run = await driven.accept("one")
+    store._sinks = sinks
+    harness.coordinator.expect(driven.id)
+    harness.coordinator.changed(driven.id)
+    store.after_commit = driven.cancel
+    assert await ended(harness, run.id) == "cancelled"
+
+
 async def test_a_cancel_while_the_lane_is_looking_is_seen(harness: EngineHarness) -> None:
     driven = await harness.session()
     run = await driven.accept("one")

@@ -1,17 +1,19 @@
 """A last write outlives whoever is told to go; upkeep outlives whatever it meets."""
 
 import asyncio
+from collections.abc import Sequence
 
 import anyio
 import pytest
 
 from tenuto.core import starting
 from tenuto.core.run import RunStatus
-from tenuto.core.value import Instant, NodeId
+from tenuto.core.value import NodeId
 from tenuto.engine.driver import Active
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.protect import finish
 from tenuto.engine.upkeep import keep_going
+from tenuto.ports.query import NodeCard, Orphan, Pulse
 from tests.engine.harness import EngineHarness
 from tests.engine.picky import PickyStore
 from tests.engine.test_lane import RacyStore
@@ -119,29 +121,42 @@ class FaultyStore(PickyStore):
 
     def __init__(self, switchboard: Switchboard) -> None:
         super().__init__(switchboard)
-        self.beats = 0
-        self.beaten_thrice = asyncio.Event()
+        self.beats = self.looks = 0
+        self.beaten_thrice, self.looked_thrice = asyncio.Event(), asyncio.Event()
 
-    async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
+    async def heartbeat(self, card: NodeCard, *, seconds: float) -> Pulse:
         self.beats += 1
         if self.beats == 3:
             self.beaten_thrice.set()
         if self.beats == 1:
             raise KeyError("never thought of")
-        await super().heartbeat(node, until=until)
+        return await super().heartbeat(card, seconds=seconds)
+
+    async def orphans(self, node: NodeId) -> Sequence[Orphan]:
+        self.looks += 1
+        if self.looks == 3:
+            self.looked_thrice.set()
+        if self.looks == 1:
+            raise KeyError("never thought of")
+        return await super().orphans(node)
 
 
-async def test_the_rescuer_goes_on_after_a_round_that_failed(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("part", ["heart", "rescuer"])
+async def test_heart_and_rescuer_go_on_after_a_round_that_failed(
+    part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tenuto.engine.rescuer.ROUND_SECONDS", 0.0)
     monkeypatch.setattr("tenuto.engine.rescuer.AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("tenuto.engine.heart.ALONE_BEAT_SECONDS", 0.0)
+    monkeypatch.setattr("tenuto.engine.heart.AGAIN_SECONDS", 0.0)
     store = FaultyStore(Switchboard())
     harness = EngineHarness(store, Switchboard())
     await harness.session()
-    watching = asyncio.create_task(harness.rescuer.watch())
+    watch = {"heart": harness.engine.heart.watch, "rescuer": harness.rescuer.watch}[part]
+    thrice = {"heart": store.beaten_thrice, "rescuer": store.looked_thrice}[part]
+    watching = asyncio.create_task(watch())
     async with asyncio.timeout(LIMIT_SECONDS):
-        await store.beaten_thrice.wait()
+        await thrice.wait()
     assert not watching.done()
     watching.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -1,18 +1,16 @@
 """What a node may rescue, and what it may not."""
 
-import asyncio
 from collections.abc import Sequence
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-from tenuto.core.error import StorageTrouble
 from tenuto.core.run import OnDisconnect
-from tenuto.core.value import Instant, NodeId, RunId, SessionId
+from tenuto.core.value import NodeId, RunId, SessionId
 from tenuto.engine.engine import Switchboard
 from tenuto.storage.memory import MemoryStore
-from tests.conformance.driven import DrivenSession
+from tests.conformance.driven import DrivenSession, card
 from tests.engine.harness import EngineHarness
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +45,7 @@ async def test_a_run_that_found_an_owner_since_it_was_seen_alone_is_left_alone()
     first = await driven.accept("one")
     gone = DrivenSession(harness.store, driven.id, node=NodeId("node_gone"))
     await gone.start()
-    (orphan,) = await harness.store.orphans(driven.node, now=driven.moment().now)
+    (orphan,) = await harness.store.orphans(driven.node)
     await gone.settle()
     second = await driven.accept("two")
     await driven.start()
@@ -112,7 +110,7 @@ async def attached_elsewhere(harness: EngineHarness) -> tuple[DrivenSession, Run
 async def test_a_run_whose_connection_another_living_node_holds_is_not_dropped() -> None:
     harness = EngineHarness(MemoryStore(Switchboard()), Switchboard())
     _, run_id = await attached_elsewhere(harness)
-    await harness.store.heartbeat(OTHER, until=Instant("2999-01-01T00:00:00.000Z"))
+    await harness.store.heartbeat(card(OTHER), seconds=1e6)
     await harness.rescuer.recover()
     with anyio.fail_after(10):
         await harness.worker.began.wait()
@@ -183,32 +181,3 @@ async def test_a_crashed_run_keeps_what_it_had_said_in_a_message_that_is_closed(
     assert (await harness.store.run(run.id)).status == "interrupted"
     answer = (await harness.store.snapshot(driven.id)).messages[-1]
     assert (answer.text(), answer.finish_reason) == ("Hello", "interrupted")
-
-
-async def test_a_store_that_refuses_twice_in_a_row_does_not_cost_the_lease(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Counted on a clock of its own: how long nobody heard of this node."""
-    harness = EngineHarness(MemoryStore(Switchboard()), Switchboard())
-    silent, answers = 0.0, iter([None, StorageTrouble("no"), StorageTrouble("no"), None])
-    longest: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        nonlocal silent
-        silent += seconds
-
-    async def round_of() -> None:
-        nonlocal silent
-        trouble = next(answers, asyncio.CancelledError())
-        if trouble is not None:
-            raise trouble
-        longest.append(silent)
-        silent = 0.0
-
-    monkeypatch.setattr(anyio, "sleep", sleep)
-    monkeypatch.setattr(harness.rescuer, "round", round_of)
-    with pytest.raises(asyncio.CancelledError):
-        await harness.rescuer.watch()
-    # Nodes are taken for dead after 15 seconds.
-    assert len(longest) == 2
-    assert max(longest) < 15

@@ -11,7 +11,7 @@ from tenuto.engine.saved import Saved
 from tenuto.engine.settings import PreferenceChange, SettingsKeeper
 from tenuto.ports.model import Models
 from tenuto.ports.preference import Preferences, SavedSettings
-from tests.engine.saving import KnownModels, MemorySettings, OfferedProviders
+from tests.engine.saving import KnownModels, MemorySettings, OfferedProviders, saved_in
 from tests.engine.test_toolbox import HeldTool
 
 pytestmark = pytest.mark.anyio
@@ -32,7 +32,7 @@ def keeper(saved: Saved, providers: OfferedProviders | None = None, **fixed: str
 
 async def test_what_is_not_set_is_as_configured_and_what_is_set_counts_at_once() -> None:
     file, providers = MemorySettings(), OfferedProviders()
-    settings = keeper(Saved(file), providers)
+    settings = keeper(saved_in(file), providers)
     assert settings.preferences == CONFIGURED
     change = PreferenceChange(default_model="lab/one", titles=False)
     now = await settings.change(change)
@@ -43,14 +43,14 @@ async def test_what_is_not_set_is_as_configured_and_what_is_set_counts_at_once()
 
 
 async def test_none_gives_a_preference_back_and_what_is_not_named_stays() -> None:
-    settings = keeper(Saved(MemorySettings()))
+    settings = keeper(saved_in(MemorySettings()))
     await settings.change(PreferenceChange(default_model="lab/one", titles=False))
     now = await settings.change(PreferenceChange(titles=None))
     assert (now.default_model, now.titles) == ("lab/one", True)
 
 
 async def test_each_tool_has_its_own_permission_until_it_is_taken_back() -> None:
-    settings = keeper(Saved(MemorySettings()))
+    settings = keeper(saved_in(MemorySettings()))
     look, change = settings.tools["look"], settings.tools["change"]
     assert (settings.permission(look), settings.permission(change)) == ("allow", "ask")
     rules = {"look": Permission.DENY, "change": Permission.ALLOW}
@@ -62,8 +62,8 @@ async def test_each_tool_has_its_own_permission_until_it_is_taken_back() -> None
 
 async def test_the_next_process_takes_up_what_was_kept() -> None:
     file = MemorySettings()
-    await keeper(Saved(file)).change(PreferenceChange(default_model="lab/one"))
-    saved, providers = Saved(file), OfferedProviders()
+    await keeper(saved_in(file)).change(PreferenceChange(default_model="lab/one"))
+    saved, providers = saved_in(file), OfferedProviders()
     settings = keeper(saved, providers)
     await saved.begin()
     assert settings.preferences.default_model == "lab/one"
@@ -72,7 +72,7 @@ async def test_the_next_process_takes_up_what_was_kept() -> None:
 
 async def test_what_cannot_be_kept_does_not_count() -> None:
     file = MemorySettings()
-    settings = keeper(Saved(file))
+    settings = keeper(saved_in(file))
     file.is_full = True
     with pytest.raises(StorageTrouble):
         await settings.change(PreferenceChange(titles=False))
@@ -91,7 +91,7 @@ async def test_what_is_fixed_or_not_there_is_refused_and_nothing_is_kept(
     change: PreferenceChange,
 ) -> None:
     file = MemorySettings()
-    settings = keeper(Saved(file), titles="TENUTO_TITLES")
+    settings = keeper(saved_in(file), titles="TENUTO_TITLES")
     with pytest.raises((InvalidInput, ModelNotFound)):
         await settings.change(change)
     assert file.content == SavedSettings()
@@ -99,7 +99,7 @@ async def test_what_is_fixed_or_not_there_is_refused_and_nothing_is_kept(
 
 async def test_two_changes_at_once_both_stay() -> None:
     file = MemorySettings()
-    settings = keeper(Saved(file))
+    settings = keeper(saved_in(file))
     file.may_write.clear()
     async with anyio.create_task_group() as changes:
         changes.start_soon(settings.change, PreferenceChange(titles=False))
@@ -112,7 +112,7 @@ async def test_two_changes_at_once_both_stay() -> None:
 
 async def test_a_caller_who_hangs_up_leaves_the_file_and_the_server_of_one_mind() -> None:
     file = MemorySettings()
-    settings = keeper(Saved(file))
+    settings = keeper(saved_in(file))
     file.may_write.clear()
     async with anyio.create_task_group() as caller:
         caller.start_soon(settings.change, PreferenceChange(titles=False))

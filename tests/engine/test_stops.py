@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-from tenuto.core.error import NotFound, StorageTrouble
+from tenuto.core import editing
+from tenuto.core.error import NotFound, ShuttingDown, StorageTrouble
 from tenuto.core.principal import OWNER
 from tenuto.core.run import Ending, Run
 from tenuto.core.session import Session
@@ -29,15 +30,10 @@ class Listed(HeldWorker):
     def __init__(self) -> None:
         super().__init__()
         self.began_runs: list[RunId] = []
-        self.stopped = asyncio.Event()
 
     async def work(self, work: Work) -> Ending:
         self.began_runs.append(work.run.id)
-        try:
-            return await super().work(work)
-        except asyncio.CancelledError:
-            self.stopped.set()
-            raise
+        return await super().work(work)
 
 
 @pytest.fixture
@@ -184,3 +180,50 @@ async def test_where_nothing_can_be_read_a_cancel_still_stops_the_work(
     assert worker_of(harness).stopped.is_set()
     make_room(harness)
     assert (await ended(harness, active)).status == "cancelled"
+
+
+async def test_a_stop_that_comes_while_the_server_stops_leaves_nothing_behind(
+    harness: EngineHarness,
+) -> None:
+    driven = await harness.session()
+    fill(harness)
+    await harness.stops.close()
+    before = asyncio.all_tasks()
+    with pytest.raises(ShuttingDown):
+        await harness.stops.cancel_session(driven.id, by=OWNER)
+    assert asyncio.all_tasks() == before
+
+
+class Lingering(Listed):
+    """Does not stop when it is told to, before the test lets it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_stop = asyncio.Event()
+
+    async def work(self, work: Work) -> Ending:
+        try:
+            return await super().work(work)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self.may_stop.wait()
+
+
+async def test_a_stop_beside_a_delete_is_not_settled_while_the_work_goes_on(
+    harness: EngineHarness,
+) -> None:
+    worker = harness.driver._worker = Lingering()
+    driven = await harness.session()
+    await driven.accept("Hi")
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await worker.began.wait()
+    stopping = asyncio.create_task(harness.stops.cancel_session(driven.id, by=OWNER))
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await worker.stopped.wait()
+        # The first half of a delete; then the rescuer finds a run without an owner, and ends it.
+        moment = harness.node.moment(by=OWNER)
+        await harness.store.commit(driven.id, lambda desk: editing.shut(desk, moment))
+        await harness.rescuer.round()
+        receipt = await stopping
+    worker.may_stop.set()
+    assert not receipt.settled

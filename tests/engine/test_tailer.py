@@ -22,9 +22,9 @@ LIMIT_SECONDS = 10.0
 class TailedStore(Listener):
     """A store whose commits a tailer hears of, or not."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: type[MemoryStore] = MemoryStore) -> None:
         super().__init__()
-        self.store = MemoryStore(self)
+        self.store = kind(self)
         self.tailer = Tailer(self.store, Bell(), lambda stored: b"%d " % stored.seq)
         self.is_heard = True
 
@@ -95,7 +95,7 @@ async def test_without_a_cursor_a_snapshot_comes_first() -> None:
     assert await next_of(batches) == [head + 1]
 
 
-async def test_who_is_rung_from_afar_reads_the_log() -> None:
+async def test_who_is_rung_from_another_node_reads_the_log() -> None:
     tailed = TailedStore()
     driven = await tailed.begin()
     await driven.turn("one", "Hello")
@@ -106,7 +106,7 @@ async def test_who_is_rung_from_afar_reads_the_log() -> None:
     await asyncio.sleep(0)
     tailed.is_heard = False
     await driven.accept("two")
-    tailed.tailer.rung_from_afar(StreamId(driven.id))
+    tailed.tailer.rang((StreamId(driven.id),))
     assert await waiting == [head + 1]
 
 
@@ -142,7 +142,7 @@ async def test_streams_end_with_the_server_and_nobody_is_left() -> None:
     assert tailed.tailer.viewers() == 1
     waiting = asyncio.create_task(rest_of(batches))
     await asyncio.sleep(0)
-    tailed.tailer.close()
+    await tailed.tailer.close()
     assert await waiting == []
     assert tailed.tailer.viewers() == 0
 

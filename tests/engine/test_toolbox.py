@@ -10,11 +10,12 @@ import pytest
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.message import ToolPart
 from tenuto.core.permission import Permission
+from tenuto.core.rule import Rule, Subject
 from tenuto.core.value import ApprovalId, CallId, PartId, RunId, SessionId
 from tenuto.engine.toolbox import Rulebook, Toolbox
-from tenuto.engine.work import Work
+from tenuto.engine.work import Site, Work
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Place, ToolFailed
+from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 pytestmark = pytest.mark.anyio
 
@@ -26,16 +27,17 @@ class RecordedWork:
         self.parts: list[ToolPart] = []
         self.asked: list[ToolPart] = []
         self.recorder = self
-        self.run = self
+        self.run = self.session = self
         self.id = RunId("run_1")
         self.attended = True
+        self.rules: tuple[Rule, ...] = ()
         self._answer = answer
         self._note = note
 
     def update(self, part: ToolPart) -> None:
         self.parts.append(part)
 
-    async def ask(self, part: ToolPart) -> Approval:
+    async def ask(self, part: ToolPart, subject: Subject, rules: object) -> Approval:
         self.asked.append(part)
         return Approval(
             id=ApprovalId("apr_1"),
@@ -48,8 +50,8 @@ class RecordedWork:
             note=self._note,
         )
 
-    async def folder(self) -> Path:
-        return Path("/srv")
+    async def site(self) -> Site:
+        return Site(folder=Path("/srv"), rules=self.rules)
 
     @property
     def states(self) -> list[str]:
@@ -67,13 +69,16 @@ class HeldTool:
         self.may_end.set()
         self._result = result
 
-    async def run(self, arguments: dict[str, Any], place: Place) -> str:
+    async def subject(self, arguments: dict[str, Any], place: Place) -> Subject:
+        return Subject(tool=self.spec.name)
+
+    async def run(self, arguments: dict[str, Any], place: Place) -> ToolResult:
         self.calls.append(arguments)
         assert place.folder == Path("/srv")
         await self.may_end.wait()
         if isinstance(self._result, Exception):
             raise self._result
-        return self._result
+        return ToolResult(text=self._result)
 
 
 def call(name: str = "look", text: str = '{"n": 1}', number: int = 1) -> ToolPart:
@@ -171,3 +176,9 @@ async def test_one_run_gets_half_of_what_may_look_at_once() -> None:
         assert len(tool.calls) == 3
         tool.may_end.set()
     assert len(tool.calls) == 7
+
+
+def test_a_tool_that_is_denied_is_not_offered() -> None:
+    assert [spec.name for spec in toolbox(HeldTool("change"), "ask").specs()] == ["change"]
+    assert toolbox(HeldTool("change"), "deny").specs() == ()
+    assert [spec.name for spec in toolbox(HeldTool("look"), "deny").specs()] == ["look"]

@@ -12,14 +12,16 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.permission import Permission
+from tenuto.core.rule import Subject
 from tenuto.core.value import CallId, PartId
 from tenuto.engine.toolbox import Rulebook, Toolbox
-from tenuto.engine.work import Work
+from tenuto.engine.work import Site, Work
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Place, Tool, ToolFailed
+from tenuto.ports.tool import Place, Tool, ToolFailed, ToolResult
 from tests.tools.desk import Desk
 
 pytestmark = pytest.mark.anyio
@@ -50,10 +52,11 @@ class Desktop:
     def __init__(self, folder: Path) -> None:
         self.recorder = Notes()
         self.run = type("Run", (), {"id": "run_1"})
+        self.session = type("Session", (), {"id": "ses_1"})
         self._folder = folder
 
-    async def folder(self) -> Path:
-        return self._folder
+    async def site(self) -> Site:
+        return Site(folder=self._folder, rules=())
 
 
 class Parrot:
@@ -61,17 +64,28 @@ class Parrot:
 
     changes = True
 
-    def __init__(self, *, output: Any = "", error: str | None = None, progress: str = "") -> None:
+    def __init__(
+        self,
+        *,
+        output: Any = "",
+        error: str | None = None,
+        progress: str = "",
+        details: Any = None,
+    ) -> None:
+        self._details = details
         self.spec = ToolSpec(name="parrot", description="", parameters={})
         self._output, self._error, self._progress = output, error, progress
         self.got: dict[str, Any] = {}
 
-    async def run(self, arguments: dict[str, Any], place: Place) -> str:
+    async def subject(self, arguments: dict[str, Any], place: Place) -> Subject:
+        return Subject(tool=self.spec.name)
+
+    async def run(self, arguments: dict[str, Any], place: Place) -> ToolResult:
         self.got = arguments
         place.progress(self._progress)
         if self._error is not None:
             raise ToolFailed(self._error)
-        return cast("str", self._output)
+        return ToolResult(text=cast("str", self._output), details=self._details)
 
 
 async def called(tools: dict[str, Tool], part: ToolPart, folder: Path = Path("/")) -> ToolPart:
@@ -145,6 +159,25 @@ async def test_a_tool_that_returns_no_text_fails_its_call_and_not_the_run() -> N
     assert ended.error == "parrot failed because of an error in the server."
 
 
+DETAILS: list[tuple[Any, Any]] = [
+    ({"exit_code": 0}, {"exit_code": 0}),
+    ({"name": "half \ud83d"}, {"name": "half \ufffd"}),
+    ({"large": "x" * 1_000_000}, UNSET),
+    ({"odd": object()}, UNSET),
+    ({"odd": float("nan")}, {"odd": None}),
+    ({}, UNSET),
+    (None, UNSET),
+]
+
+
+@pytest.mark.parametrize(("details", "kept"), DETAILS)
+async def test_details_that_cannot_be_kept_are_left_out_and_the_result_stays(
+    details: Any, kept: Any
+) -> None:
+    ended = await called({"parrot": Parrot(output="fine", details=details)}, call("parrot", "{}"))
+    assert (ended.state, ended.output, ended.details) == ("done", "fine", kept)
+
+
 @pytest.mark.guarantee("E1")
 async def test_only_so_many_calls_that_look_run_at_once_in_all_runs() -> None:
     looker = Looker()
@@ -179,7 +212,10 @@ class Looker:
         self.spec = ToolSpec(name="looker", description="", parameters={})
         self.now, self.most, self.count = 0, 0, 0
 
-    async def run(self, arguments: dict[str, Any], place: Place) -> str:
+    async def subject(self, arguments: dict[str, Any], place: Place) -> Subject:
+        return Subject(tool=self.spec.name)
+
+    async def run(self, arguments: dict[str, Any], place: Place) -> ToolResult:
         self.now += 1
         self.most, self.count = max(self.most, self.now), self.count + 1
         for _ in range(5):
@@ -187,7 +223,7 @@ class Looker:
         if "for" in arguments:
             await anyio.sleep_forever()
         self.now -= 1
-        return ""
+        return ToolResult(text="")
 
 
 PATHS = ["a.txt", "sub", ".", "link", "pipe", "new/b.txt", "../x", "/etc", "a/" * 300, "a" * 5000]

@@ -124,6 +124,7 @@ async def test_a_cancel_gets_through_while_the_disk_hangs_and_nothing_is_written
 ) -> None:
     desk = Desk(tmp_path)
     (tmp_path / "a.txt").write_text("old")
+    await desk.run("read_file", path="a.txt")
     hangs, goes_on, over = threading.Event(), threading.Event(), threading.Event()
     write = replacing._write
 

@@ -1,8 +1,10 @@
 """Where a setting comes from, and what is said when it is wrong."""
 
+import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tenuto.config import (
     ConfigError,
@@ -12,7 +14,9 @@ from tenuto.config import (
     Secret,
     Settings,
     load,
+    node_name,
 )
+from tenuto.config.settings import NODE
 
 
 def settings(
@@ -140,10 +144,64 @@ def test_a_database_is_a_file_or_memory(tmp_path: Path, url: str, path: Path | N
     assert settings(tmp_path, flags={"database": url}).sqlite_path == path
 
 
-def test_postgresql_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    (line,) = complaints(tmp_path, environ={"TENUTO_DATABASE": "postgresql://u:pass@h/db"})
-    assert line.startswith("database (TENUTO_DATABASE): PostgreSQL is not in this version")
-    assert "pass@" not in line
+POSTGRES = "postgresql://tenuto:p%40ss-word@db.example/tenuto"
+
+
+def test_postgresql_is_shared_and_its_password_is_a_secret(tmp_path: Path) -> None:
+    made = settings(tmp_path, environ={"TENUTO_DATABASE": POSTGRES})
+    assert (made.database, made.is_shared, made.sqlite_path) == (POSTGRES, True, None)
+    assert {"p%40ss-word", "p@ss-word"} <= {key.reveal() for key in made.keys}
+    assert not settings(tmp_path).is_shared
+
+
+def test_a_wrong_address_of_a_database_does_not_show_its_password(tmp_path: Path) -> None:
+    (line,) = complaints(tmp_path, environ={"TENUTO_DATABASE": "postgres//u:pass@h/db"})
+    assert line.startswith("database = '(hidden)' (TENUTO_DATABASE): must be")
+    assert "pass" not in line
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("database_direct", POSTGRES), ("workspaces", "."), ("workers", "2")],
+)
+def test_what_several_nodes_need_is_a_mistake_without_postgresql(
+    tmp_path: Path, key: str, value: str
+) -> None:
+    (line,) = complaints(tmp_path, flags={key: value})
+    assert line.startswith(f"{key} (--{key.replace('_', '-')}): only with PostgreSQL")
+    shared = settings(tmp_path, flags={key: value, "database": POSTGRES})
+    assert str(getattr(shared, key)).endswith(value.strip("."))
+
+
+def test_one_worker_is_no_mistake_and_the_folder_of_workspaces_must_be_there(
+    tmp_path: Path,
+) -> None:
+    assert settings(tmp_path, flags={"workers": "1"}).workers == 1
+    (line,) = complaints(tmp_path, flags={"workspaces": "none", "database": POSTGRES})
+    assert line == f"workspaces (--workspaces): there is no folder {tmp_path / 'none'}"
+
+
+@pytest.mark.parametrize("name", ["shared", "-a", "a b", "a" * 64, "a/b"])
+def test_a_node_cannot_be_called_anything(tmp_path: Path, name: str) -> None:
+    (line,) = complaints(tmp_path, flags={"node": name})
+    assert "node = " in line
+
+
+def test_a_nodes_name_is_made_once_where_there_can_be_several(tmp_path: Path) -> None:
+    shared = Settings(data=tmp_path / "data", database=POSTGRES)
+    made = node_name(shared)
+    assert node_name(shared) == made
+    assert re.fullmatch(NODE, made)
+    assert (tmp_path / "data/node").read_text().strip() == made
+    assert node_name(replace(shared, node="left")) == "left"
+    assert node_name(Settings(data=tmp_path / "other")) == "local"
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_short_secret_is_refused_and_not_shown(tmp_path: Path) -> None:
+    (line,) = complaints(tmp_path, environ={"TENUTO_SECRET": "hush-hush"})
+    assert "16 characters or more" in line
+    assert "hush-hush" not in line
 
 
 def test_a_misspelt_key_is_named_with_the_nearest_right_one(tmp_path: Path) -> None:

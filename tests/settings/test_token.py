@@ -1,12 +1,18 @@
 """The token that is made when none is given."""
 
+import os
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import anyio
 import pytest
 
+from tenuto.api.door import Door
 from tenuto.config import ConfigError, Secret, Settings, ensure_token
+from tenuto.storage.memory import MemoryStore
+from tenuto.wiring.storage import shared_token
+from tests.conformance.listener import Listener
 
 
 def test_a_given_token_is_used_and_nothing_is_written(tmp_path: Path) -> None:
@@ -53,3 +59,32 @@ def test_a_data_folder_that_cannot_be_made_is_said_plainly(tmp_path: Path) -> No
     (tmp_path / "file").write_text("")
     with pytest.raises(ConfigError, match="cannot be kept or read"):
         ensure_token(Settings(data=tmp_path / "file/data"))
+
+
+@pytest.mark.anyio
+async def test_nodes_that_start_at_once_on_one_database_agree_on_one_token(tmp_path: Path) -> None:
+    store = MemoryStore(Listener())
+    tokens: list[str] = []
+
+    async def start(node: int) -> None:
+        settings = Settings(data=tmp_path / str(node), database="postgresql://h/d")
+        tokens.append((await shared_token(settings, store)).reveal())
+
+    async with anyio.create_task_group() as nodes:
+        for node in range(10):
+            nodes.start_soon(start, node)
+    assert len(tokens) == 10
+    assert len({*tokens}) == 1
+    assert len(tokens[0]) == 43
+    assert os.listdir(tmp_path) == []
+    given = Settings(data=tmp_path, database="postgresql://h/d", token=Secret("open-sesame"))
+    assert await shared_token(given, store) == Secret("open-sesame")
+
+
+def test_nodes_with_one_token_have_one_cookie_whatever_their_ports() -> None:
+    names = {Door(token="t", host="h", port=port, one_of_many=True).cookie_name for port in (1, 2)}
+    assert len(names) == 1
+    others = {Door(token=token, host="h", port=1, one_of_many=True).cookie_name for token in "uv"}
+    assert len(names | others) == 3
+    alone = [Door(token="t", host="h", port=port).cookie_name for port in (1, 2)]
+    assert alone == ["tenuto_1", "tenuto_2"]

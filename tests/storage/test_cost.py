@@ -8,11 +8,11 @@ import pytest
 
 from tenuto.core.value import NodeId
 from tenuto.ports.query import SessionQuery
+from tenuto.storage.named import load_queries
 from tenuto.storage.sqlite import SqliteStore
 from tenuto.storage.sqlite.file import checkpointer
 from tenuto.storage.sqlite.file.transaction import Transaction
-from tenuto.storage.sqlite.queries import load_queries
-from tests.conformance.driven import DrivenSession, instant, make_workspace, new_session
+from tests.conformance.driven import DrivenSession, card, instant, make_workspace, new_session
 from tests.storage.conftest import opened
 from tests.storage.files import content_of, size_of, until, wal_of
 
@@ -54,9 +54,9 @@ async def test_nothing_is_written_while_nothing_happens(store: SqliteStore, path
     await store.fold_deltas(before=instant(59_000), limit=100)
     before = {file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in _files(path)}
     for _ in range(3):
-        await store.heartbeat(NodeId("node_a"), until=instant(59_000))
+        await store.heartbeat(card(NodeId("node_a")), seconds=30.0)
         await store.check()
-        assert await store.orphans(NodeId("node_a"), now=instant(1)) == ()
+        assert await store.orphans(NodeId("node_a")) == ()
         assert await store.waiting_sessions() == ()
         assert await store.fold_deltas(before=instant(59_000), limit=100) == 0
         assert await store.purge(before=instant(59_000)) == 0
@@ -85,7 +85,7 @@ async def test_a_page_is_read_from_an_index_without_sorting(store: SqliteStore, 
     }
 
     def explain(transaction: Transaction) -> str:
-        sql = "EXPLAIN QUERY PLAN " + load_queries()[name]
+        sql = "EXPLAIN QUERY PLAN " + load_queries("tenuto.storage.sqlite")[name]
         rows = transaction._connection.execute(sql, values).fetchall()
         return "\n".join(str(row[-1]) for row in rows)
 

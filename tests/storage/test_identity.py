@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tenuto.core.error import StorageTrouble
-from tenuto.core.value import Instant, NodeId
-from tests.conformance.driven import START, DrivenSession, make_workspace
+from tenuto.core.value import NodeId
+from tests.conformance.driven import DrivenSession, card, make_workspace
 from tests.storage.conftest import opened
 
 pytestmark = pytest.mark.anyio
@@ -45,7 +45,7 @@ async def test_nothing_is_accepted_into_a_file_that_is_not_there_any_more(
         harm(path)  # type: ignore[operator]
         with pytest.raises(StorageTrouble, match="the database file"):
             await store.check()
-        await store.heartbeat(NODE, until=Instant(START))
+        await store.heartbeat(card(NODE), seconds=30.0)
         with pytest.raises(StorageTrouble, match="the database file"):
             await driven.accept("hello")
 
@@ -55,7 +55,7 @@ async def test_a_file_that_is_put_back_is_used_again(path: Path) -> None:
         await make_workspace(store)
         driven = await DrivenSession.begin(store)
         take_away(path)
-        await store.heartbeat(NODE, until=Instant(START))
+        await store.heartbeat(card(NODE), seconds=30.0)
         path.with_name("elsewhere").rename(path)
         await store.check()
         await driven.accept("hello")

@@ -37,11 +37,13 @@ class TenutoServer:
         model_url: str | None,
         env: Mapping[str, str] | None = None,
         flags: Sequence[str] = (),
+        node: str = "",
     ) -> None:
         self.token = TOKEN
         self.port = _free_port()
-        self.data = folder / "data"
+        self.data = folder / "data" / node
         self._folder = folder
+        self._log = folder / f"server{node}.log"
         self._flags = list(flags)
         provider = {"OPENAI_API_KEY": "no-key", "OPENAI_BASE_URL": model_url} if model_url else {}
         self.env: dict[str, str] = {
@@ -74,8 +76,7 @@ class TenutoServer:
 
     def log(self) -> str:
         """All that the server has written, through every start."""
-        path = self._folder / "server.log"
-        return path.read_text(errors="replace") if path.exists() else ""
+        return self._log.read_text(errors="replace") if self._log.exists() else ""
 
     async def __aenter__(self) -> Self:
         try:
@@ -125,6 +126,13 @@ class TenutoServer:
         with anyio.fail_after(STOP_SECONDS):
             return await self._ended()
 
+    def freeze(self) -> None:
+        """SIGSTOP: the whole process stands still, as on a machine that is suspended."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
+
     async def close(self) -> None:
         """End the server, and whatever its tools left behind."""
         with anyio.CancelScope(shield=True):
@@ -137,7 +145,7 @@ class TenutoServer:
     def _spawn(self) -> subprocess.Popen[bytes]:
         self._folder.mkdir(parents=True, exist_ok=True)
         where = ["--host", "127.0.0.1", "--port", str(self.port), "--data", str(self.data)]
-        with (self._folder / "server.log").open("ab") as log:
+        with self._log.open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-m", "tenuto", "serve", *where, *self._flags],
                 env=self.env,

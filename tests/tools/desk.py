@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from tenuto.agent.tools import ToolSettings, built_in_tools
-from tenuto.core.value import CallId
-from tenuto.ports.tool import Place, ToolFailed
+from tenuto.core.value import CallId, SessionId
+from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 
 class Desk:
@@ -19,12 +19,21 @@ class Desk:
 
     def __init__(self, folder: Path, **settings: Any) -> None:
         self.folder = folder
+        self.session_id = SessionId("ses_1")
         self.told: list[str] = []
         self.told_at: list[float] = []
         self.tools = {t.spec.name: t for t in built_in_tools(ToolSettings(**settings))}
 
     async def run(self, tool: str, **arguments: Any) -> str:
-        place = Place(folder=self.folder, call_id=CallId("call_1"), progress=self._hear)
+        return (await self.result(tool, **arguments)).text
+
+    async def result(self, tool: str, **arguments: Any) -> ToolResult:
+        place = Place(
+            folder=self.folder,
+            session_id=self.session_id,
+            call_id=CallId("call_1"),
+            progress=self._hear,
+        )
         return await self.tools[tool].run(arguments, place)
 
     async def failure(self, tool: str, **arguments: Any) -> str:

@@ -12,10 +12,10 @@ pytestmark = pytest.mark.anyio
 SIGNATURES = {
     "read_file": (["path"], ["path", "offset", "limit"], False),
     "list_files": ([], ["path", "pattern"], False),
-    "search_files": (["pattern"], ["pattern", "path", "glob"], False),
+    "search_files": (["pattern"], ["pattern", "path", "glob", "context", "names_only"], False),
     "write_file": (["path", "content"], ["path", "content"], True),
     "edit_file": (["path", "old", "new"], ["path", "old", "new", "all"], True),
-    "shell": (["command"], ["command", "timeout"], True),
+    "shell": (["command"], ["command", "timeout", "cwd"], True),
     "fetch_url": (["url"], ["url"], True),
     "todo": (["items"], ["items"], False),
 }
@@ -49,10 +49,9 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("read_file", {"path": None}, "missing required field `path`"),
     ("read_file", {"path": 1}, "Expected `str`, got `int` - at `$.path`"),
     ("read_file", {"path": "a", "offset": 0}, "Expected `int` >= 1 - at `$.offset`"),
-    ("read_file", {"path": "a", "line": 1}, "unknown field `line`"),
-    ("shell", {"command": "true", "timeout": "1"}, "Expected `float`, got `str`"),
+    ("shell", {"command": "true", "timeout": "soon"}, "Expected `float`, got `str`"),
     ("shell", {"command": "true", "timeout": -1}, "Expected `float` > 0"),
-    ("edit_file", {"path": "a", "old": "b", "new": "c", "all": "yes"}, "Expected `bool`"),
+    ("edit_file", {"path": "a", "old": "b", "new": "c", "all": "perhaps"}, "Expected `bool`"),
     ("todo", {"items": [{"text": "x", "status": "later"}]}, "Invalid enum value 'later'"),
     ("todo", {"items": "x"}, "Expected `array`, got `str`"),
 ]
@@ -66,6 +65,40 @@ async def test_wrong_arguments_fail_with_what_is_wrong_and_what_is_right(
     assert said.startswith(f"Wrong arguments for {tool}: ")
     assert part in said
     assert "It takes " in said
+
+
+MEANT: list[tuple[str, dict[str, Any], str]] = [
+    ("read_file", {"path": "a.txt", "limit": "1"}, "     1\tone\n[lines 1 to 1 shown"),
+    ("read_file", {"file_path": "a.txt", "offset": 2}, "     2\ttwo"),
+    ("read_file", {"filePath": "a.txt", "offset": 2.0}, "     2\ttwo"),
+    ("edit_file", {"file": "a.txt", "old_string": "two", "newString": "2"}, "Edited a.txt"),
+    ("edit_file", {"path": "a.txt", "old": "o", "new": "0", "replace_all": "true"}, "2 places"),
+    ("shell", {"cmd": "echo hi", "timeout": "5"}, "hi"),
+    ("search_files", {"query": "tw"}, "a.txt:2: two"),
+    ("todo", {"items": '[{"text": "read", "status": "done"}]'}, "[x] read"),
+    ("todo", {"todos": [{"content": "read", "status": "done"}]}, "[x] read"),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "part"), MEANT)
+async def test_what_is_plainly_meant_is_understood(
+    desk: Desk, tool: str, arguments: dict[str, Any], part: str
+) -> None:
+    (desk.folder / "a.txt").write_text("one\ntwo\n")
+    assert part in await desk.run(tool, **arguments)
+
+
+async def test_the_right_name_counts_before_another_name_for_it(desk: Desk) -> None:
+    (desk.folder / "a.txt").write_text("one")
+    assert "one" in await desk.run("read_file", file="b.txt", path="a.txt")
+
+
+async def test_arguments_that_a_tool_does_not_have_are_left_out_and_said(desk: Desk) -> None:
+    (desk.folder / "a.txt").write_text("one")
+    said = await desk.run("read_file", path="a.txt", why="to see", more={"a": 1})
+    assert said == (
+        "     1\tone\n[arguments that this tool does not have were left out: why, more]"
+    )
 
 
 async def test_null_is_as_good_as_left_out(desk: Desk) -> None:

@@ -71,6 +71,7 @@ async def test_a_workspace_that_is_itself_a_link_works(tmp_path: Path, desk: Des
 async def test_writing_through_a_link_inside_keeps_the_link(desk: Desk) -> None:
     (desk.folder / "real.txt").write_text("old")
     (desk.folder / "link.txt").symlink_to("real.txt")
+    await desk.run("read_file", path="link.txt")
     await desk.run("write_file", path="link.txt", content="new")
     assert (desk.folder / "link.txt").is_symlink()
     assert (desk.folder / "real.txt").read_text() == "new"

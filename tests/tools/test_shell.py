@@ -164,3 +164,32 @@ async def test_a_command_that_cannot_be_run_is_refused(desk: Desk, command: str)
 async def test_a_workspace_folder_that_is_gone_is_said_without_its_path(tmp_path: Path) -> None:
     said = await Desk(tmp_path / "gone").failure("shell", command="true")
     assert said == "The workspace's folder: No such file or directory"
+
+
+async def test_a_command_can_run_in_a_folder_of_the_workspace(desk: Desk) -> None:
+    (desk.folder / "deep" / "er").mkdir(parents=True)
+    said = await desk.run("shell", command="pwd; echo $PWD", cwd="deep/er")
+    assert said == f"{desk.folder}/deep/er\n{desk.folder}/deep/er"
+
+
+async def test_a_command_cannot_be_sent_out_of_the_workspace_by_its_folder(desk: Desk) -> None:
+    (desk.folder / "out").symlink_to("/")
+    assert "outside the workspace" in await desk.failure("shell", command="pwd", cwd="..")
+    assert "outside the workspace" in await desk.failure("shell", command="pwd", cwd="out")
+    assert "No such file" in await desk.failure("shell", command="pwd", cwd="gone")
+    (desk.folder / "file").touch()
+    assert "Not a directory" in await desk.failure("shell", command="pwd", cwd="file")
+
+
+async def test_nothing_waits_for_an_editor_and_nothing_paints(desk: Desk) -> None:
+    said = await desk.run("shell", command='"$EDITOR" file; "$GIT_EDITOR" file; echo $? $NO_COLOR')
+    assert said == "1 1"
+
+
+async def test_a_bar_and_colours_are_read_as_a_person_would(desk: Desk) -> None:
+    command = r"printf '1 %%\r2 %%\r\033[32m3 %%\033[0m\ndone'"
+    assert await desk.run("shell", command=command) == "3 %\ndone"
+
+
+async def test_clients_are_told_the_exit_code(desk: Desk) -> None:
+    assert (await desk.result("shell", command="exit 3")).details == {"exit_code": 3}

@@ -36,6 +36,7 @@ async def fill(store: Store) -> None:
     await _endings(store)
     await _open(store)
     await _compare(store)
+    await store.keep("settings", b'{"titles":false}', rev=0)
 
 
 async def _talk(store: Store) -> None:

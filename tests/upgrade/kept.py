@@ -49,6 +49,7 @@ async def everything(store: Store) -> dict[str, Any]:
         ],
         "spending": await store.usage(since="2000-01-01"),
         "file": (await store.file_content("fil_a")).decode(),  # type: ignore[arg-type]
+        "kept": await store.kept("settings"),
         "logs": {
             stream: [
                 _plain(one)

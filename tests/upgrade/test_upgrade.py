@@ -50,7 +50,7 @@ async def test_what_an_earlier_version_left_under_way_can_be_ended_and_gone_on_w
     unpack(version, path)
     store = SqliteStore(path, Listener())
     await store.open()
-    (orphan,) = await store.orphans(NodeId("node_next"), now=DrivenSession(store, "x").moment().now)  # type: ignore[arg-type]
+    (orphan,) = await store.orphans(NodeId("node_next"))
     control = await store.control(orphan.session_id)
     driven = DrivenSession(store, orphan.session_id)
     driven.fence = type(driven.fence)(run_id=orphan.run_id, epoch=control.epoch)

@@ -8,8 +8,9 @@ import anyio
 from tenuto.agent.allowance import CALLS, CHARACTERS, Allowance, LimitReached
 from tenuto.agent.answer import AnswerBuilder
 from tenuto.agent.asker import Asker
+from tenuto.agent.repeats import Repeats
 from tenuto.agent.retries import SECONDS, Retries
-from tenuto.agent.room import Room
+from tenuto.agent.room import LookAround, Room
 from tenuto.agent.ruler import Rulers
 from tenuto.agent.summary import Summariser
 from tenuto.agent.unmarked import Unmarked
@@ -56,9 +57,11 @@ class AgentLoop:
         limits: RunLimits,
         clock: Clock,
         *,
+        surroundings: LookAround,
         points: Points = NOWHERE,
     ) -> None:
         self._points = points
+        self._surroundings = surroundings
         self._models = models
         self._toolbox = toolbox
         self._limits = limits
@@ -84,7 +87,7 @@ class AgentLoop:
             return Ending.failed(limit.reason, str(limit))
 
     async def _answer(self, work: Work, model: Model, room: Room, allowance: Allowance) -> Ending:
-        repeats = _Repeats(self._limits.loop_repeats)
+        repeats = Repeats(self._limits.loop_repeats)
         retries = self._retries(work)
         asker = Asker(
             work, model, self._provider(work, model), allowance, retries, points=self._points
@@ -149,6 +152,7 @@ class AgentLoop:
             ruler=lambda: self._rulers.of(work.session.id, model.id),
             summariser=summariser,
             clock=self._clock,
+            surroundings=self._surroundings,
         )
 
     def _retries(self, work: Work) -> Retries:
@@ -181,21 +185,6 @@ class AgentLoop:
     def _is_too_dear(self, work: Work) -> bool:
         limit = self._limits.cost_usd
         return limit is not None and (work.usage().cost_usd or 0.0) >= limit
-
-
-class _Repeats:
-    """Notices a model that makes the same calls and gets the same results, over and over."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._last: object = None
-        self._count = 0
-
-    def again(self, done: Sequence[ToolPart]) -> bool:
-        now = tuple((part.name, part.input_text, part.output, part.error) for part in done)
-        self._count = self._count + 1 if now == self._last else 1
-        self._last = now
-        return self._count >= self._limit
 
 
 def _ending(work: Work, answer: AnswerBuilder) -> Ending:

@@ -1,7 +1,8 @@
 """Makes each request of one run fit into its model's window, whatever the run has grown to."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Protocol
 
 from tenuto.agent import prompts
@@ -11,11 +12,12 @@ from tenuto.agent.flat import without_calls
 from tenuto.agent.ruler import Ruler
 from tenuto.agent.sizes import size_of
 from tenuto.agent.summary import Summariser, with_request
+from tenuto.agent.surroundings import Surroundings
 from tenuto.agent.trimming import clear_old, squeeze
 from tenuto.core.error import NotFound
 from tenuto.core.options import NO_OPTIONS
 from tenuto.core.run import Mode
-from tenuto.core.value import FileId
+from tenuto.core.value import FileId, Instant
 from tenuto.engine.work import Work
 from tenuto.ports.clock import Clock
 from tenuto.ports.model import Model, ModelRequest, ProviderError, ToolSpec, Turn
@@ -36,6 +38,9 @@ MOST_CUTS = 2
 """Summaries for one request."""
 
 
+LookAround = Callable[[Path, Instant], Awaitable[Surroundings]]
+
+
 class Ruling(Protocol):
     def __call__(self) -> Ruler: ...
 
@@ -50,6 +55,7 @@ class Room:
         ruler: Ruling,
         summariser: Summariser,
         clock: Clock,
+        surroundings: LookAround,
     ) -> None:
         self._work = work
         self._model = model
@@ -61,6 +67,8 @@ class Room:
         self._told = self._around = 0
         self._most: int | None = None
         self._files: dict[FileId, bytes] = {}
+        self._first: str | None = None
+        self._surroundings = surroundings
 
     async def request(self) -> ModelRequest:
         background = await self._work.background()
@@ -134,11 +142,16 @@ class Room:
         return await self._work.background()
 
     async def _system(self) -> str:
-        if self._work.session.system:
-            return self._work.session.system
+        """Looked up once in a run: what comes first must stay as it is, or nothing is cached."""
+        if self._first is None:
+            self._first = prompts.with_own(await self._before_own(), self._work.session.system)
+        return self._first
+
+    async def _before_own(self) -> str:
         if not self._agent:
             return prompts.CHAT
-        return prompts.agent_system(await self._work.folder(), self._clock.now())
+        folder, now = await self._work.folder(), self._clock.now()
+        return prompts.agent_system(await self._surroundings(folder, now))
 
     async def _read_files(self, background: Background) -> Mapping[FileId, bytes]:
         """Each is read once in a run."""

@@ -28,10 +28,16 @@ class Door(Value):
     port: int
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
+    one_of_many: bool = False
+    """Whether other nodes, on whatever ports, answer the same browser."""
 
     @property
     def cookie_name(self) -> str:
-        """Its own for each port: servers on one host share their cookies."""
+        """Its own for each port, as servers on one host share their cookies; the same on all
+        nodes that share a token."""
+        if self.one_of_many:
+            mark = hmac.new(self.token.encode(), b"cookie name", hashlib.sha256).hexdigest()
+            return f"tenuto_{mark[:8]}"
         return f"tenuto_{self.port}"
 
     def cookie(self) -> str:

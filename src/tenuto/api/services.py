@@ -1,6 +1,6 @@
 """What the routes can reach."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from tenuto.api.metrics import Metrics
@@ -11,6 +11,7 @@ from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.ports.clock import Clock
 from tenuto.ports.model import Models
+from tenuto.ports.query import NodeStanding
 from tenuto.ports.view import View
 
 
@@ -26,6 +27,7 @@ class Services:
     """The only way to read: as somebody, who may not see everything."""
     check_storage: Callable[[], Awaitable[None]]
     """Raises StorageTrouble if a prompt could not be stored now."""
+    nodes: Callable[[], Awaitable[Sequence[NodeStanding]]]
     models: Models
     settings: SettingsKeeper
     providers: ProviderKeeper

@@ -6,7 +6,10 @@ import click
 
 from tenuto import __version__
 
-COMMANDS = {"serve": "Start the server."}
+COMMANDS = {
+    "serve": "Start the server.",
+    "migrate": "Move everything to another database.",
+}
 """Name and one line of help; `serve` is `command` in `cli/serve.py`."""
 
 

@@ -1,6 +1,6 @@
 """The client: one server, and everything that can be asked of it."""
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from typing import Self
 
 import aiohttp
@@ -17,6 +17,7 @@ from tenuto.core.file import FileInfo
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Session, Workspace
 from tenuto.core.value import ApprovalId, RunId, SessionId, Value, WorkspaceId
+from tenuto.ports.query import NodeStanding
 
 
 class OfferedModel(Value):
@@ -57,11 +58,20 @@ class Client:
         answer = await self._get(f"/api/workspaces/{workspace_id}")
         return msgspec.json.decode(answer, type=Workspace)
 
+    async def nodes(self) -> Sequence[NodeStanding]:
+        """The servers that share the database, and how each is."""
+        return msgspec.json.decode(await self._get("/api/nodes"), type=_Nodes).nodes
+
     async def create_workspace(
-        self, name: str, *, path: str, idempotency_key: str | None = None
+        self,
+        name: str,
+        *,
+        path: str,
+        home: str | UnsetType = UNSET,
+        idempotency_key: str | None = None,
     ) -> Workspace:
-        """Share a folder that exists on the server."""
-        body = {"name": name, "path": path}
+        """Share a folder that exists on the server, or on the node that is its home."""
+        body = set_only({"name": name, "path": path, "home": home})
         answer = await self._wire.ask(creation("/api/workspaces", body, idempotency_key))
         return msgspec.json.decode(answer, type=Workspace)
 
@@ -71,8 +81,9 @@ class Client:
         *,
         name: str | UnsetType = UNSET,
         path: str | UnsetType = UNSET,
+        home: str | UnsetType = UNSET,
     ) -> Workspace:
-        body = encode(set_only({"name": name, "path": path}))
+        body = encode(set_only({"name": name, "path": path, "home": home}))
         answer = await self._wire.ask(
             Request(method="PATCH", path=f"/api/workspaces/{workspace_id}", body=body)
         )
@@ -172,6 +183,10 @@ class Client:
 
 def _in_query(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class _Nodes(Value):
+    nodes: tuple[NodeStanding, ...]
 
 
 class _Workspaces(Value):

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tenuto.config.limits import LimitSettings
 from tenuto.config.mistake import ConfigError, Mistakes
 from tenuto.config.provider import ProviderSettings
 from tenuto.config.provider_entry import environment_providers, file_providers, with_environment
 from tenuto.config.settings import (
+    POSTGRES_URL,
     SQLITE_URL,
     EmbeddedSettings,
-    LimitSettings,
     LogSettings,
     Settings,
     Tools,
@@ -60,11 +61,29 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> 
         if (value := _read(table[key], one, environ, mistakes)) is not None
     }
     values.setdefault("data", _default_data(environ))
+    _check_shared(values, given, mistakes)
     providers = file_providers(entries, path.name, environ, mistakes)
     environment = environment_providers(environ, mistakes)
     mistakes.raise_if_any()
     fixed = {key: one.source for key, one in nearby.items()}
     return _settings(values, with_environment(providers, environment), fixed)
+
+
+def _check_shared(
+    values: Mapping[str, object], given: Mapping[str, Given], mistakes: Mistakes
+) -> None:
+    """What only several nodes need is a mistake where there can be one only."""
+    if str(values.get("database", "")).startswith(POSTGRES_URL):
+        folder = values.get("workspaces")
+        if isinstance(folder, Path) and not folder.is_dir():
+            mistakes.say(f"workspaces ({given['workspaces'].source}): there is no folder {folder}")
+        return
+    for key in ("database_direct", "workspaces", "workers"):
+        if key in values and values[key] != 1:
+            mistakes.say(
+                f"{key} ({given[key].source}): only with PostgreSQL, which several nodes can share:"
+                " --database postgresql://…"
+            )
 
 
 def _given_flags(
@@ -143,7 +162,9 @@ def _read(
     try:
         value = row.kind.read(given.raw)
     except ValueError:
-        shown = "(hidden)" if row.kind.secret else given.raw
+        # An address may have a password in it.
+        hidden = row.kind.secret or (row.key.startswith("database") and "@" in str(given.raw))
+        shown = "(hidden)" if hidden else given.raw
         mistakes.wrong(row.key, shown, given.source, row.kind.allowed)
         return None
     if isinstance(value, Path):
@@ -152,17 +173,11 @@ def _read(
             mistakes.say(f"{row.key} ({given.source}): there is no file {path}")
         return path
     if row.key == "database":
-        return _database(str(value), given, environ, mistakes)
+        return _database(str(value), given, environ)
     return value
 
 
-def _database(url: str, given: Given, environ: Mapping[str, str], mistakes: Mistakes) -> str | None:
-    if url.startswith("postgres"):
-        mistakes.say(
-            f"database ({given.source}): PostgreSQL is not in this version; "
-            "leave it empty for SQLite in the data folder, or give sqlite:///FILE"
-        )
-        return None
+def _database(url: str, given: Given, environ: Mapping[str, str]) -> str:
     if url.startswith(SQLITE_URL):
         return SQLITE_URL + str(given.folder / _expand(url.removeprefix(SQLITE_URL), environ))
     return url

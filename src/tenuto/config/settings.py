@@ -7,15 +7,16 @@ read off these annotations (see `table.py`).
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import unquote, urlsplit
 
 import msgspec
 from msgspec import Meta
 
+from tenuto.config.limits import LimitSettings
 from tenuto.config.provider import WITHOUT_SPACES, ProviderSettings
 from tenuto.config.secret import Secret
 from tenuto.core.value import Value
 
-MIB = 1024 * 1024
 KEY_CHARACTERS = 16
 """A header's text below this length is no key, and hiding it would make logs unreadable."""
 
@@ -23,7 +24,11 @@ SQLITE_FILE = "tenuto.sqlite3"
 SQLITE_URL = "sqlite:///"
 MEMORY_URL = "memory:"
 NO_SPACES = "a text without spaces"
-DATABASE = r"^(sqlite:///.+|memory:|postgres(ql)?://.*)$"
+POSTGRES_URL = ("postgresql://", "postgres://")
+DATABASE = r"^(sqlite:///.+|memory:|postgres(ql)?://\S+)$"
+DIRECT = r"^postgres(ql)?://\S+$"
+NODE = r"^(?!shared$)[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
+SECRET = r"^\S{16,}$"
 ORIGIN = r"^https?://[^/\s]+$"
 
 
@@ -47,54 +52,6 @@ class LogFormat(StrEnum):
     """Human on a terminal, JSON otherwise."""
     HUMAN = "human"
     JSON = "json"
-
-
-class LimitSettings(Value):
-    max_body_bytes: Annotated[int, Meta(ge=1024, description="Largest JSON request body.")] = (
-        10 * MIB
-    )
-    max_file_bytes: Annotated[int, Meta(ge=1024, description="Largest uploaded file.")] = 25 * MIB
-    steps: Annotated[int, Meta(ge=1, description="Model requests that one run may make.")] = 50
-    run_seconds: Annotated[float, Meta(gt=0, description="How long one run may take.")] = 3600
-    stall_seconds: Annotated[
-        float,
-        Meta(gt=0, description="How long a provider may stay silent; a slow first token counts."),
-    ] = 600
-    connect_seconds: Annotated[
-        float, Meta(gt=0, description="How long connecting to a provider may take.")
-    ] = 30
-    retry_seconds: Annotated[
-        float,
-        Meta(ge=0, description="The longest wait that a provider may ask for before a run fails."),
-    ] = 300
-    cost_usd: Annotated[
-        float, Meta(ge=0, description="What one run may cost in US dollars; 0: no limit.")
-    ] = 0
-    loop_repeats: Annotated[
-        int, Meta(ge=2, description="The same tool call with the same result ends a run.")
-    ] = 4
-    run_characters: Annotated[
-        int, Meta(ge=1000, description="Characters that one run may store; then it ends.")
-    ] = 16_000_000
-    calls: Annotated[
-        int, Meta(ge=1, le=1024, description="Tool calls that one answer of a model may make.")
-    ] = 128
-    head_seconds: Annotated[
-        float, Meta(gt=0, description="How long a client may take for the head of a request.")
-    ] = 10
-    body_seconds: Annotated[
-        float, Meta(gt=0, description="How long a client may stay silent in the middle of a body.")
-    ] = 30
-    unknown_connections: Annotated[
-        int, Meta(ge=1, description="Connections without a token; a new one closes the oldest.")
-    ] = 256
-    wrong_tokens: Annotated[
-        int, Meta(ge=1, description="Wrong tokens in a minute until an address has to wait.")
-    ] = 30
-    fold_deltas_days: Annotated[
-        float,
-        Meta(ge=0, description="After this many days a finished part's deltas become one event."),
-    ] = 30
 
 
 class Tools(Value):
@@ -170,11 +127,53 @@ class Settings(Value):
         str,
         Meta(
             pattern=DATABASE,
-            title=f"`sqlite:///FILE` or `{MEMORY_URL}`",
-            description="`sqlite:///FILE` (`sqlite:////FILE` from the root) or `memory:`.",
+            title=f"`sqlite:///FILE`, `postgresql://…` or `{MEMORY_URL}`",
+            description="`sqlite:///FILE` (`sqlite:////FILE` from the root), `memory:`, or "
+            "`postgresql://USER@HOST/NAME`, which any number of nodes can share.",
             extra={"default": "one SQLite file in the data folder"},
         ),
     ] = ""
+    database_direct: Annotated[
+        str,
+        Meta(
+            pattern=DIRECT,
+            title="`postgresql://…`",
+            description="The same database without a pooler between, if `database` leads to one.",
+            extra={"default": "as `database`"},
+        ),
+    ] = ""
+    node: Annotated[
+        str,
+        Meta(
+            pattern=NODE,
+            title="1 to 63 letters, digits, dots, dashes and underscores, and not `shared`",
+            description="The name of this node among those that share a database.",
+            extra={"default": "made once, kept in `DATA/node`"},
+        ),
+    ] = ""
+    workspaces: Annotated[
+        Path | None,
+        Meta(
+            description="With PostgreSQL: the folder that holds shared workspaces, on a file system "
+            "that every node has, at whatever path.",
+        ),
+    ] = None
+    workers: Annotated[
+        int,
+        Meta(
+            ge=1, le=64, description="With PostgreSQL: nodes to start on this machine, on one port."
+        ),
+    ] = 1
+    secret: Annotated[
+        Secret | None,
+        Meta(
+            pattern=SECRET,
+            title="a text of 16 characters or more, without spaces",
+            description="What keys of providers are encrypted with in the database; the same on every "
+            "node.",
+            extra={"default": "made once, kept in `DATA/secret`"},
+        ),
+    ] = None
     drain: Annotated[
         float, Meta(ge=0, description="Seconds that active runs get to end when the server stops.")
     ] = 20
@@ -199,8 +198,12 @@ class Settings(Value):
         Permissions, Meta(description="What happens when a tool wants to change something.")
     ] = Permissions.ASK
     discover: Annotated[
-        bool, Meta(description="Look for model servers on the usual local ports.")
-    ] = True
+        bool | None,
+        Meta(
+            description="Look for model servers on the usual local ports.",
+            extra={"default": "`on`; with PostgreSQL `off`: other nodes would not find them"},
+        ),
+    ] = None
     refresh_models: Annotated[
         bool,
         Meta(
@@ -229,13 +232,33 @@ class Settings(Value):
         """All that must never be shown, besides the token."""
         held = [provider.api_key for provider in self.providers if provider.api_key]
         headers = [value for provider in self.providers for value in provider.headers.values()]
+        held += [self.secret] if self.secret else []
+        held += [
+            Secret(word)
+            for url in (self.database, self.database_direct)
+            for word in _passwords(url)
+        ]
         return (*held, *(value for value in headers if len(value.reveal()) >= KEY_CHARACTERS))
 
     @property
+    def is_shared(self) -> bool:
+        """Whether other nodes may be on the same database."""
+        return self.database.startswith(POSTGRES_URL)
+
+    @property
     def sqlite_path(self) -> Path | None:
-        """The database file; None when everything is kept in memory only."""
-        if self.database == MEMORY_URL:
+        """The database file; None when there is none."""
+        if self.database == MEMORY_URL or self.is_shared:
             return None
         if self.database:
             return Path(self.database.removeprefix(SQLITE_URL))
         return self.data / SQLITE_FILE
+
+
+def _passwords(url: str) -> tuple[str, ...]:
+    """As it is spelt in the address, and as it is."""
+    try:
+        spelt = urlsplit(url).password
+    except ValueError:
+        return ()
+    return (spelt, unquote(spelt)) if spelt else ()

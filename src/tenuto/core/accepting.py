@@ -64,7 +64,7 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         control,
         accept_count=run.accept_number,
         queue=(*control.queue, run.id),
-        attached=_attached(control, run, moment),
+        attached=_attached(desk, control, run, moment),
     )
     events += (
         RunAccepted(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run),
@@ -77,8 +77,9 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
     )
 
 
-def _attached(control: Control, run: Run, moment: Moment) -> dict[RunId, NodeId]:
-    """Of what waits, and of this run if it is so: who holds the connection."""
-    waiting = {r: node for r, node in control.attached.items() if r in control.queue}
+def _attached(desk: Desk, control: Control, run: Run, moment: Moment) -> dict[RunId, NodeId]:
+    """Of what runs and waits, and of this run if it is so: who holds the connection."""
+    there = {*control.queue, desk.session.active_run}
+    waiting = {r: node for r, node in control.attached.items() if r in there}
     is_attached = run.on_disconnect is OnDisconnect.CANCEL
     return {**waiting, run.id: moment.node} if is_attached else waiting

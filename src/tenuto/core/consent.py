@@ -1,10 +1,12 @@
 """Asking a person before a tool acts, as pure decisions."""
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
-from tenuto.core.approval import Approval, Decision
+from tenuto.core.approval import Approval, Decision, Word
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.error import AlreadyAnswered, NotFound
+from tenuto.core.error import AlreadyAnswered, InvalidInput, NotFound
 from tenuto.core.event import (
     ApprovalRequested,
     ApprovalResolved,
@@ -13,6 +15,8 @@ from tenuto.core.event import (
     SessionUpdated,
 )
 from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.permission import Permission
+from tenuto.core.rule import Rule, Subject, grant_of, granting, judge
 from tenuto.core.session import Fence, SessionChanges
 from tenuto.core.value import ApprovalId, MessageId
 
@@ -24,10 +28,13 @@ def request(
     part: ToolPart,
     message_id: MessageId,
     moment: Moment,
+    rules: Sequence[Sequence[Rule]] = (),
 ) -> Change[ToolPart]:
-    """Ask about a tool call of the active run; an earlier grant answers by itself."""
+    """Ask about a tool call of the active run; an earlier grant answers by itself. `rules` are
+    those of the workspace and the server, the nearest first."""
     run = desk.held_by(fence)
-    if approval.tool in granted(desk):
+    sources = (granting(granted(desk)), *rules)
+    if judge(_subject(approval), sources, Permission.ASK) is Permission.ALLOW:
         return Change(events=(), control=desk.control, result=part)
     waiting = replace(part, state=ToolState.WAITING_APPROVAL)
     updated = PartUpdated(
@@ -48,25 +55,58 @@ def request(
     )
 
 
-def answer(
-    desk: Desk, approval_id: ApprovalId, decision: Decision, note: str | None, moment: Moment
-) -> Change[Approval]:
-    """The first answer wins. A grant is for the tool of the stored request, nothing else."""
+def answer(desk: Desk, approval_id: ApprovalId, word: Word, moment: Moment) -> Change[Approval]:
+    """The first answer wins. A grant is for the tool of the stored request, and as a suggestion of
+    ours says; it answers what else the run asks, as far as it goes."""
     pending = next((a for a in desk.pending if a.id == approval_id), None)
     if pending is None:
         raise AlreadyAnswered(f"approval {approval_id} is already answered")
-    approval = pending.answer(decision, note)
-    event = ApprovalResolved(
+    pattern = _chosen(pending, word)
+    approval = pending.answer(word.decision, word.note)
+    events = [_resolved(desk, approval, moment)]
+    if word.decision in (Decision.ALLOW_SESSION, Decision.ALLOW_ALWAYS):
+        grant = grant_of(approval.tool, pattern)
+        if word.decision is Decision.ALLOW_SESSION and grant not in granted(desk):
+            events.append(_granting(desk, (*granted(desk), grant), moment))
+        events += [
+            _resolved(desk, other.cover(), moment)
+            for other in desk.pending
+            if other.id != approval_id and _is_covered(other, granting((grant,)))
+        ]
+    return Change(events=tuple(events), control=desk.control, result=approval)
+
+
+def _chosen(approval: Approval, word: Word) -> str | None:
+    """The pattern that the answer means; None: the tool, whatever it does. Raises InvalidInput."""
+    if word.suggestion is None:
+        if word.decision is Decision.ALLOW_ALWAYS:
+            raise InvalidInput("suggestion: say which one to allow always")
+        return None
+    if word.decision not in (Decision.ALLOW_SESSION, Decision.ALLOW_ALWAYS):
+        raise InvalidInput(f"suggestion: {word.decision} takes none")
+    if not 0 <= word.suggestion < len(approval.suggestions):
+        raise InvalidInput(f"suggestion: there is no {word.suggestion} among them")
+    return approval.suggestions[word.suggestion].pattern
+
+
+def _is_covered(approval: Approval, grant: Sequence[Rule]) -> bool:
+    # What no pattern can judge may be forbidden by a rule that is not seen here.
+    subject = _subject(approval)
+    return not subject.unclear and judge(subject, (grant,), Permission.ASK) is Permission.ALLOW
+
+
+def _subject(approval: Approval) -> Subject:
+    return approval.subject or Subject(tool=approval.tool)
+
+
+def _resolved(desk: Desk, approval: Approval, moment: Moment) -> Event:
+    return ApprovalResolved(
         session_id=desk.session.id,
         run_id=approval.run_id,
         at=moment.now,
         by=moment.by,
         approval=approval,
     )
-    events: tuple[Event, ...] = (event,)
-    if decision is Decision.ALLOW_SESSION and approval.tool not in granted(desk):
-        events += (_granting(desk, (*granted(desk), approval.tool), moment),)
-    return Change(events=events, control=desk.control, result=approval)
 
 
 def granted(desk: Desk) -> tuple[str, ...]:

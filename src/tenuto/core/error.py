@@ -19,6 +19,7 @@ TenutoError
 ├── Fenced                the writer no longer owns the run (never leaves the engine)
 ├── Outdated              what was looked at has changed (never leaves the engine)
 ├── StorageTrouble        the store cannot be written or read now
+│   └── InDoubt           it may have been written, and could not be found out
 └── Unstorable            what should be stored never can be (never leaves the engine)
 """
 
@@ -101,6 +102,10 @@ class StorageTrouble(TenutoError):
     """The store cannot be used now; nothing of the failed change was kept."""
 
     code = "storage_unavailable"
+
+
+class InDoubt(StorageTrouble):
+    """The change may have been kept and could not be found out: never do it again as it was."""
 
 
 class Unstorable(TenutoError):

@@ -76,6 +76,8 @@ class ToolPart(Value, tag_field="type", tag="tool"):
     state: ToolState = ToolState.INPUT_STREAMING
     output: str | None = None
     error: str | None = None
+    details: dict[str, Any] | UnsetType = UNSET
+    """What came of it, for people: a diff, an exit code, how many matched. No model is told."""
     seal: Seal | UnsetType = UNSET
 
     @property

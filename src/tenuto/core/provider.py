@@ -45,7 +45,7 @@ PUBLIC_URLS = {
 }
 
 
-class KeptProvider(Value, forbid_unknown_fields=True):
+class KeptProvider(Value):
     """A provider that was added while the server ran. Raises InvalidInput for a wrong one."""
 
     name: str

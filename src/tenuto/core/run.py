@@ -174,13 +174,14 @@ class RunError(Value):
 
 
 class Waiting(Value):
-    """A run does nothing now but wait for its provider."""
+    """A run does nothing now but wait: for its provider, or for the node that its folder is on."""
 
     reason: str
-    """A sentence for people."""
-    attempt: int
-    """Which one comes next."""
-    until: Instant
+    """A sentence for people; or `node_away`."""
+    attempt: int = 0
+    """Which one comes next; 0: nothing was tried."""
+    until: Instant | None = None
+    """None: nobody knows."""
 
 
 class Run(Value):
@@ -223,7 +224,7 @@ class Run(Value):
 
     def start(self, now: Instant) -> "Run":
         self._must_allow(RunStatus.RUNNING)
-        return replace(self, status=RunStatus.RUNNING, started_at=now)
+        return replace(self, status=RunStatus.RUNNING, started_at=now, waiting=None)
 
     def end(self, ending: "Ending", now: Instant) -> "Run":
         self._must_allow(ending.status)

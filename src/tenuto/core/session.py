@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from tenuto.core.cancel import CancelLedger
 from tenuto.core.principal import OWNER
+from tenuto.core.rule import Rule
 from tenuto.core.run import Mode, RunError, Usage
 from tenuto.core.value import (
     ComparisonId,
@@ -41,6 +42,10 @@ class Workspace(Value):
     id: WorkspaceId
     name: str
     path: str
+    home: str | None = None
+    """`shared`, or the name of the node that the folder is on; None: on the one server."""
+    rules: tuple[Rule, ...] = ()
+    """What tools may do in it; the last that matches counts, a deny always."""
     by: PrincipalId = OWNER.id
     """Who made it."""
     created_at: Instant
@@ -132,7 +137,7 @@ class Control(Value):
     queue: tuple[RunId, ...] = ()
     """The order in which queued runs will start."""
     attached: dict[RunId, NodeId] = msgspec.field(default_factory=dict)
-    """By queued run that ends with its connection: the node that holds it."""
+    """By run that ends with its connection: the node that holds it."""
     grants: tuple[str, ...] = ()
     """As the session's own; older versions kept them only here."""
     veil: Veil | None = None

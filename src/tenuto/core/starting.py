@@ -1,5 +1,7 @@
 """Starting: the next run in order is given to a node, with its right to write."""
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from tenuto.core.cancelling import cancel_queued
@@ -9,7 +11,7 @@ from tenuto.core.message import Message, assistant_message, user_message
 from tenuto.core.run import Mode, Run
 from tenuto.core.session import Control, Fence, Session
 from tenuto.core.told import message_started, with_result, without
-from tenuto.core.value import Value
+from tenuto.core.value import NodeId, Value
 
 
 class Started(Value):
@@ -22,10 +24,24 @@ class Started(Value):
     """What to ask, also where the run may not say so."""
     message: Message | None
     """The open assistant message; None for a run that writes none (compaction)."""
+    holder: NodeId | None = None
+    """The node that holds the connection with which it ends; None: it ends with none."""
 
 
-def start_next(desk: Desk, moment: Moment) -> Change[Started | None]:
-    """Give the next queued run to this node; nothing if one is active or none waits."""
+def start_next(
+    desk: Desk,
+    moment: Moment,
+    *,
+    again: bool = False,
+    may: Callable[[Run], bool] = lambda run: True,
+) -> Change[Started | None]:
+    """Give the next queued run to this node; nothing if one is active, none waits, or this node
+    may not start it.
+
+    `again`: a start of this node is in doubt, so if the active run is this node's, that is it.
+    """
+    if again and desk.active is not None and desk.control.owner == moment.node:
+        return Change(events=(), control=desk.control, result=_given(desk, desk.active))
     if desk.active is not None or not desk.queue:
         return Change(events=(), control=desk.control, result=None)
     run = desk.queue[0]
@@ -33,6 +49,8 @@ def start_next(desk: Desk, moment: Moment) -> Change[Started | None]:
         # Cancels end queued runs in their own transaction; this is the second lock on the door.
         moment = replace(moment, by=desk.control.cancels.by_whom(run))
         return with_result(cancel_queued(desk, run, reason, moment), None)
+    if not may(run):
+        return Change(events=(), control=desk.control, result=None)
     run = run.start(moment.now)
     events: list[Event] = [
         RunStarted(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run)
@@ -56,8 +74,26 @@ def start_next(desk: Desk, moment: Moment) -> Change[Started | None]:
         fence=Fence(run_id=run.id, epoch=control.epoch),
         model=_model(run, control),
         message=answer,
+        holder=control.attached.get(run.id),
     )
     return Change(events=tuple(events), control=control, result=started)
+
+
+def _given(desk: Desk, run: Run) -> Started:
+    """The active run as it was given; nothing was done for it yet."""
+    control = desk.control
+    answer: Message | None = None
+    if control.open_message is not None:
+        made = assistant_message(run, of=run.id, now=run.started_at or run.accepted_at)
+        answer = replace(made, id=control.open_message)
+    return Started(
+        run=run,
+        session=desk.session,
+        fence=Fence(run_id=run.id, epoch=control.epoch),
+        model=_model(run, control),
+        message=answer,
+        holder=control.attached.get(run.id),
+    )
 
 
 def _model(run: Run, control: Control) -> str:

@@ -1,14 +1,17 @@
-"""A run under way says that it waits for its provider, that it goes on, and what it goes without."""
+"""A run says that it waits, for its provider or its node, that it goes on, and without what."""
 
 from msgspec.structs import replace
 
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.event import RunUpdated
+from tenuto.core.home import needs_folder
 from tenuto.core.run import Run, Waiting
 from tenuto.core.session import Fence
+from tenuto.core.value import Instant
 from tenuto.core.veil import IN_PLACE_OF_A_REASON
 
 MOST_NOTICES = 20
+AWAY = Waiting(reason="node_away")
 
 
 def wait(desk: Desk, fence: Fence, waiting: Waiting | None, moment: Moment) -> Change[None]:
@@ -16,6 +19,19 @@ def wait(desk: Desk, fence: Fence, waiting: Waiting | None, moment: Moment) -> C
     if waiting is not None and desk.control.veil is not None:
         waiting = replace(waiting, reason=IN_PLACE_OF_A_REASON)
     return _say(desk, replace(desk.held_by(fence), waiting=waiting), moment)
+
+
+def for_home(desk: Desk, moment: Moment, *, since: Instant | None = None) -> Change[None]:
+    """The next run, if it was accepted before then, says that the node of its folder is away."""
+    nothing: Change[None] = Change(events=(), control=desk.control, result=None)
+    if desk.active is not None or not desk.queue:
+        return nothing
+    run = desk.queue[0]
+    if not needs_folder(run) or run.waiting == AWAY:
+        return nothing
+    if since is not None and run.accepted_at > since:
+        return nothing
+    return _say(desk, replace(run, waiting=AWAY), moment)
 
 
 def notice(desk: Desk, fence: Fence, words: tuple[str, ...], moment: Moment) -> Change[None]:

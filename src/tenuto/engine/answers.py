@@ -1,9 +1,15 @@
 """Answers: what a person says to a tool that asks, and what they take back."""
 
+import asyncio
+
+from msgspec.structs import replace
+
 from tenuto.core import consent
-from tenuto.core.approval import Approval, Decision
+from tenuto.core.approval import Approval, Decision, Word
 from tenuto.core.desk import Change, Desk
+from tenuto.core.permission import Permission
 from tenuto.core.principal import Principal
+from tenuto.core.rule import Rule
 from tenuto.core.value import ApprovalId, SessionId
 from tenuto.engine.node import Node
 from tenuto.ports.store import Store
@@ -13,18 +19,28 @@ class Answers:
     def __init__(self, store: Store, node: Node) -> None:
         self._store = store
         self._node = node
+        self._adding = asyncio.Lock()
 
-    async def answer(
-        self, approval_id: ApprovalId, decision: Decision, note: str | None, *, by: Principal
-    ) -> Approval:
-        """The first answer wins."""
+    async def answer(self, approval_id: ApprovalId, word: Word, *, by: Principal) -> Approval:
+        """The first answer wins. What is allowed always becomes a rule of the workspace."""
         approval = await self._store.seen_by(by).approval(approval_id)
 
         def decide(desk: Desk) -> Change[Approval]:
-            return consent.answer(desk, approval_id, decision, note, self._node.moment(by=by))
+            return consent.answer(desk, approval_id, word, self._node.moment(by=by))
 
         answered, _ = await self._store.commit(approval.session_id, decide)
+        if word.decision is Decision.ALLOW_ALWAYS and word.suggestion is not None:
+            pattern = answered.suggestions[word.suggestion].pattern
+            rule = Rule(tool=answered.tool, pattern=pattern, decision=Permission.ALLOW)
+            await self._add(answered.session_id, rule)
         return answered
+
+    async def _add(self, session_id: SessionId, rule: Rule) -> None:
+        async with self._adding:
+            session = await self._store.session(session_id)
+            workspace = await self._store.workspace(session.workspace_id)
+            if rule not in workspace.rules:
+                await self._store.put_workspace(replace(workspace, rules=(*workspace.rules, rule)))
 
     async def revoke(self, session_id: SessionId, tool: str, *, by: Principal) -> None:
         """Ask about a tool again that was allowed for the whole session."""

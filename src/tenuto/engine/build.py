@@ -12,6 +12,8 @@ from tenuto.engine.driver import Driver
 from tenuto.engine.endings import Endings
 from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.files import FileKeeper
+from tenuto.engine.heart import LEASE_SECONDS, Heart
+from tenuto.engine.homes import Homes
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
 from tenuto.engine.node import Node
@@ -40,21 +42,28 @@ def build_engine(
     frame: Callable[[Stored], bytes],
     run_seconds: float,
     fold_after_seconds: float,
+    lease_seconds: float = LEASE_SECONDS,
+    active_runs: int = 0,
 ) -> Engine:
     """Every part, and who hears of whom. `switchboard` is the sink that the store tells."""
     bell = Bell()
     endings = Endings(store, bell, node.clock)
     driver = Driver(store, worker, node, run_seconds=run_seconds)
-    coordinator = Coordinator(store, driver, node)
+    homes = Homes(store, node)
+    coordinator = Coordinator(store, driver, homes, node, most_runs=active_runs)
+    heart = Heart(store, coordinator, node, lease_seconds=lease_seconds)
     checking = Checking(store, models, node)
     inbox = Inbox(store, checking, endings, coordinator, node)
-    sessions = SessionKeeper(store, models, coordinator, node)
+    sessions = SessionKeeper(store, models, coordinator, endings, node)
     comparisons = ComparisonKeeper(store, models, sessions, node)
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
     driver.on_ended.append(titler.run_ended)
     switchboard.on_committed.append(tailer.committed)
     switchboard.on_changed.append(coordinator.changed)
+    switchboard.on_rang.append(tailer.rang)
+    switchboard.on_rang_changed.append(coordinator.rang_changed)
+    switchboard.on_resync += [tailer.resync, coordinator.look_everywhere]
     return Engine(
         inbox=inbox,
         queue=Queue(store, checking, node),
@@ -66,10 +75,12 @@ def build_engine(
         workspaces=WorkspaceKeeper(store, sessions, comparisons, node),
         comparisons=comparisons,
         files=FileKeeper(store, node),
+        homes=homes,
         driver=driver,
         coordinator=coordinator,
         tailer=tailer,
         titler=titler,
-        rescuer=Rescuer(store, coordinator, node),
+        heart=heart,
+        rescuer=Rescuer(store, coordinator, heart, node),
         janitor=Janitor(store, node, fold_after_seconds=fold_after_seconds),
     )

@@ -6,14 +6,17 @@ something changed, so it does not matter which client, or which node, they came 
 
 import asyncio
 import logging
+from collections.abc import Collection
 
 import anyio
 
 from tenuto.core import starting
-from tenuto.core.error import NotFound, StorageTrouble
+from tenuto.core.error import InDoubt, NotFound, StorageTrouble
 from tenuto.core.run import Reason, Usage
-from tenuto.core.value import RunId, SessionId
+from tenuto.core.starting import Started
+from tenuto.core.value import NodeId, RunId, SessionId
 from tenuto.engine.driver import Active, Driver
+from tenuto.engine.homes import Homes, Permit
 from tenuto.engine.node import Node
 from tenuto.ports.store import Store
 
@@ -30,17 +33,30 @@ class Lane:
         """How often it was told that something had changed."""
         self.expected = 0
         """Of these, those that are no news: the prompt that the lane was opened for."""
+        self.in_doubt = False
+        """Whether a start may have been stored: then the active run may be ours."""
         self.look_again = False
         self.looking: asyncio.Task[None] | None = None
         self.gone = asyncio.Event()
 
 
 class Coordinator:
-    def __init__(self, store: Store, driver: Driver, node: Node) -> None:
+    def __init__(
+        self, store: Store, driver: Driver, homes: Homes, node: Node, *, most_runs: int = 0
+    ) -> None:
         self._store = store
         self._driver = driver
+        self._homes = homes
         self._node = node
+        self._most_runs = most_runs
+        """0: as many as come."""
         self._lanes: dict[SessionId, Lane] = {}
+        self._turned_away: dict[SessionId, None] = {}
+        """Sessions that found no room here: the first of them come first when there is some."""
+        self._unwanted: set[RunId] = set()
+        """Runs whose connection was gone before anyone knew whether they were accepted."""
+        self._fenced = False
+        """Without a lease nothing may start: others would take it for an orphan."""
         self._stopping: set[str] = set()
         """Sessions whose cancel is not stored yet: none of their runs may start before it is."""
         self._draining = False
@@ -55,8 +71,16 @@ class Coordinator:
                 lane.active.heard += 1
             self._look(session_id, lane)
             return
-        if not self._draining:
+        if self._has_room():
             self._open(session_id)
+        elif not self._draining:
+            self._turned_away[session_id] = None
+
+    def rang_changed(self, session_ids: Collection[SessionId]) -> None:
+        """The same, asked through another node: what it accepted it also starts."""
+        for session_id in session_ids:
+            if session_id in self._lanes:
+                self.changed(session_id)
 
     def expect(self, session_id: SessionId) -> None:
         """A prompt is on its way to the store: ask for the next run right behind it.
@@ -64,7 +88,7 @@ class Coordinator:
         The store writes both at once, and the run begins a write sooner. If the prompt is not
         accepted after all, there is nothing to start.
         """
-        if session_id not in self._lanes and not self._draining:
+        if session_id not in self._lanes and self._has_room():
             self._open(session_id).expected = 1
 
     def expect_no_more(self, session_id: SessionId) -> None:
@@ -78,6 +102,35 @@ class Coordinator:
         lane = self._lanes[session_id] = Lane()
         lane.task = asyncio.create_task(self._work(session_id, lane), name=f"lane {session_id}")
         return lane
+
+    def _has_room(self) -> bool:
+        is_full = 0 < self._most_runs <= len(self._lanes)
+        return not is_full and not self._draining
+
+    def nobody_waits_for(self, run_id: RunId) -> None:
+        """It may have been accepted, but the connection with which it ends is gone."""
+        self._unwanted.add(run_id)
+
+    def fence(self) -> None:
+        """The lease is lost: stop all that works here, and start nothing without another."""
+        self._fenced = True
+        for lane in self._lanes.values():
+            if lane.active is not None:
+                lane.active.fence()
+
+    def unfence(self) -> None:
+        self._fenced = False
+
+    def holders(self) -> set[NodeId]:
+        """Other nodes that hold connections with which runs end that work here."""
+        active = (lane.active for lane in self._lanes.values() if lane.active)
+        return {one.started.holder for one in active if one.started.holder} - {self._node.id}
+
+    def disconnect(self, gone: Collection[NodeId]) -> None:
+        """These nodes are gone, and every connection that they held."""
+        for lane in self._lanes.values():
+            if lane.active is not None and lane.active.started.holder in gone:
+                lane.active.cancel(Reason.DISCONNECT)
 
     def works_on(self, session_id: SessionId) -> bool:
         """Whether the session has a lane here: from before a run starts until it has ended."""
@@ -120,6 +173,17 @@ class Coordinator:
         if lane is not None:
             await lane.gone.wait()
 
+    def works_for(self, session_id: SessionId, run_id: RunId) -> bool:
+        """Whether anything of this run is under way here, its ending included."""
+        lane = self._lanes.get(session_id)
+        return lane is not None and lane.active is not None and lane.active.is_of(run_id)
+
+    async def until_left(self, session_id: SessionId, run_id: RunId) -> None:
+        """Wait until nothing here works for this run."""
+        lane = self._lanes.get(session_id)
+        if lane is not None and lane.active is not None and lane.active.is_of(run_id):
+            await lane.active.left.wait()
+
     async def drain(self, seconds: float) -> None:
         """Start nothing more; give what runs this long to end, then interrupt it."""
         self._draining = True
@@ -149,30 +213,34 @@ class Coordinator:
             # No await between the last look and this: whoever comes after opens a new lane.
             del self._lanes[session_id]
             lane.gone.set()
+            self._let_in()
+
+    def _let_in(self) -> None:
+        while self._turned_away and self._has_room():
+            session_id = next(iter(self._turned_away))
+            del self._turned_away[session_id]
+            if session_id not in self._lanes:
+                self._open(session_id)
 
     async def _next(self, session_id: SessionId, lane: Lane) -> bool:
         """Do the next run, if there is one; whether to ask for another.
 
         Trouble is waited out, never passed on.
         """
-        if session_id in self._stopping:
+        if session_id in self._stopping or self._fenced:
             await anyio.sleep(RETRY_SECONDS)
             return True
         try:
-            moment = self._node.moment()
             before = lane.changes
-            started, _ = await self._store.commit(
-                session_id, lambda desk: starting.start_next(desk, moment)
-            )
+            started = await self._start_next(session_id, lane)
             if started is None:
                 return lane.changes > before
             lane.active = Active(started)
-            if self._interrupting:
-                # It was on its way to the store when the time for endings was over.
-                lane.active.interrupt()
-            # The start is a change itself, and so is the prompt right before it. One more may be
-            # a cancel, of which we were told before we had anything to cancel.
-            if lane.changes > before + 1 + lane.expected:
+            self._stop_if_late(lane.active)
+            # The start is a change itself, and so is the prompt right before it, if we had not
+            # been told of it before. One more may be a cancel, of which we were told before we had
+            # anything to cancel.
+            if lane.changes > before + 1 + max(0, lane.expected - before):
                 self._look(session_id, lane)
             await self._driver.drive(lane.active)
             if lane.active.was_last and lane.active.heard <= 1:
@@ -188,12 +256,40 @@ class Coordinator:
             log.exception("a lane stumbled", extra={"session_id": session_id})
             await anyio.sleep(RETRY_SECONDS)
         finally:
+            if lane.active is not None:
+                lane.active.left.set()
             lane.active = None
             if lane.looking is not None:
                 # It looks for the run that was: left alone, it would look in the next one's stead.
                 lane.looking.cancel()
                 lane.looking = None
         return True
+
+    async def _start_next(self, session_id: SessionId, lane: Lane) -> Started | None:
+        moment, again, permit = self._node.moment(), lane.in_doubt, Permit(self._homes)
+        try:
+            started, _ = await self._store.commit(
+                session_id,
+                lambda desk: starting.start_next(desk, moment, again=again, may=permit.of(desk)),
+            )
+        except InDoubt:
+            lane.in_doubt = True
+            raise
+        lane.in_doubt = False
+        if permit.unknown is not None:
+            await self._homes.look_for(permit.unknown)
+            return await self._start_next(session_id, lane)
+        return started
+
+    def _stop_if_late(self, active: Active) -> None:
+        """What was asked of it while it was on its way to the store."""
+        if self._interrupting:
+            active.interrupt()
+        if self._fenced:
+            active.fence()
+        if active.started.run.id in self._unwanted:
+            self._unwanted.discard(active.started.run.id)
+            active.cancel(Reason.DISCONNECT)
 
     def _look(self, session_id: SessionId, lane: Lane) -> None:
         if lane.active is None or lane.active.lost or lane.active.settling:

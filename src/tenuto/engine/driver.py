@@ -1,5 +1,6 @@
 """The driver does one run from its start to its ending, and writes the ending whatever happens."""
 
+import asyncio
 import logging
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ from tenuto.core.run import Ending, Reason, Run, RunStatus
 from tenuto.core.session import Fence, Session
 from tenuto.core.starting import Started
 from tenuto.core.told import with_result
+from tenuto.core.value import RunId
 from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.resort import LADDER, MISTAKE, Resort, complain, emptied, is_gone, lessened
@@ -25,6 +27,7 @@ from tenuto.ports.store import Store
 log = logging.getLogger(__name__)
 
 SETTLE_RETRY_SECONDS = 1.0
+OUT_OF_REACH = "The store could not be reached for too long."
 LAST_WRITE_SECONDS = 5.0
 """What a driver that is told to go still gets to write its run's ending; then the next start does."""
 
@@ -47,12 +50,22 @@ class Active:
         """How often the session changed since then; the ending itself is one."""
         self.was_last = False
         """No other run waited when this one ended."""
+        self.left = asyncio.Event()
+        """Nothing works for it any more."""
+
+    def is_of(self, run_id: RunId) -> bool:
+        return self.started.run.id == run_id
 
     def cancel(self, reason: Reason) -> None:
         self._stop(RunStatus.CANCELLED, reason)
 
     def interrupt(self) -> None:
         self._stop(RunStatus.INTERRUPTED, Reason.SERVER_STOPPED)
+
+    def fence(self) -> None:
+        """Stop: the lease is lost. The ending is written only if nobody else has written one."""
+        if not self.settling:
+            self._stop(RunStatus.FAILED, Reason.STORAGE)
 
     def lose(self) -> None:
         self.lost = True
@@ -126,6 +139,8 @@ class Driver:
             log.exception("run failed", extra={"run_id": work.run.id})
         if active.scope.cancelled_caught and active.stopped is not None:
             status, reason = active.stopped
+            if status is RunStatus.FAILED:
+                return Ending.failed(reason, OUT_OF_REACH)
             ending = Ending(status=status, reason=reason)  # type: ignore[arg-type]
         return ending
 
@@ -175,9 +190,13 @@ class Driver:
         bare = resort is not Resort.WHOLE
         last = lessened(ending if bare else replace(ending, usage=work.usage()), resort)
         empty = resort is Resort.EMPTY
+        head = await self._head(active, work)
         message = None if empty else await self._answer(active, work)
 
         def decide(desk: Desk) -> Change[tuple[Run, bool]]:
+            if head is not None and desk.session.head != head:
+                desk.held_by(fence)
+                raise _WentOn
             answer = emptied(desk) if empty else message
             change = _settled(desk, fence, last, answer, self._node.moment())
             return with_result(change, (change.result, not change.control.queue))
@@ -186,15 +205,26 @@ class Driver:
         log.info("run ended", extra={**_of(work), "status": run.status, "reason": run.reason})
         return run
 
+    async def _head(self, active: Active, work: Work) -> int | None:
+        """Where the log is before we look at what it has: a write in doubt may still arrive."""
+        if not self._store.shared or _is_known(active, work):
+            return None
+        return (await self._store.session(work.session.id)).head
+
     async def _answer(self, active: Active, work: Work) -> Message | None:
         """The run's open message, as the log has it."""
-        if active.worked and work.recorder.all_stored:
+        if _is_known(active, work):
             return work.recorder.message() if active.started.message else None
         return await self._store.open_message(work.session.id)
 
 
 class _WentOn(Exception):
-    """The run goes on in another message than the one we looked at."""
+    """The log has gone on since we looked at it."""
+
+
+def _is_known(active: Active, work: Work) -> bool:
+    """Whether what was recorded is what the log has."""
+    return active.worked and work.recorder.all_stored
 
 
 def _settled(

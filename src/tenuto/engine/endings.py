@@ -8,6 +8,8 @@ from tenuto.ports.store import Store
 
 LOOK_SECONDS = 5.0
 """How long to rely on the bell before looking again."""
+SHARED_LOOK_SECONDS = 1.0
+"""The same where other nodes ring: a ring may be lost."""
 
 
 class Endings:
@@ -20,10 +22,11 @@ class Endings:
         """The run as it ended, or as it is after this long."""
         run = await self._store.run(run_id)
         give_up_at = None if seconds is None else self._clock.seconds() + seconds
+        look = SHARED_LOOK_SECONDS if self._store.shared else LOOK_SECONDS
         with self._bell.listen(StreamId(run.session_id)) as ear:
             while not (run := await self._store.run(run_id)).ended:
-                left = LOOK_SECONDS if give_up_at is None else give_up_at - self._clock.seconds()
+                left = look if give_up_at is None else give_up_at - self._clock.seconds()
                 if left <= 0:
                     break
-                await ear.wait(left)
+                await ear.wait(min(left, look))
         return run

@@ -8,6 +8,7 @@ from tenuto.core import accepting, editing
 from tenuto.core.accepting import Prompt
 from tenuto.core.desk import Sight
 from tenuto.core.error import (
+    InDoubt,
     InvalidInput,
     ModelNotFound,
     NotFound,
@@ -76,6 +77,10 @@ class Inbox:
                 answer=Run,
             )
             stored = run.id
+        except InDoubt:
+            if prompt.on_disconnect is OnDisconnect.CANCEL:
+                self._coordinator.nobody_waits_for(prompt.run_id)
+            raise
         finally:
             if stored != prompt.run_id:
                 # Refused, or a repetition.

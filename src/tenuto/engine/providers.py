@@ -1,5 +1,6 @@
 """Providers that are added and removed while the server runs."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Sequence
 
@@ -18,6 +19,7 @@ from tenuto.core.provider import (
 from tenuto.core.value import Value
 from tenuto.engine.saved import Saved
 from tenuto.ports.model import Models
+from tenuto.ports.preference import SavedSettings
 from tenuto.ports.provider import Embedded, ProviderAccess, Providers, ProviderStanding, Tested
 
 log = logging.getLogger(__name__)
@@ -55,12 +57,12 @@ class ProviderKeeper:
         self._providers = providers
         self._models = models
         self._on_secret = on_secret
-
-    def begin(self) -> None:
-        """Offer those that were kept."""
-        for provider in self._saved.now.providers:
-            self._on_secret(provider.key)
-            self._providers.put(provider)
+        self._offered: dict[str, KeptProvider] = {}
+        self._unasked = False
+        """Whether there are some whose models nobody has asked for."""
+        self._asking: asyncio.Task[None] | None = None
+        saved.on_change.append(self._follow)
+        saved.on_heard.append(self._ask)
 
     async def standings(self) -> Sequence[ProviderStanding]:
         await self._models.list()
@@ -71,36 +73,17 @@ class ProviderKeeper:
         known = self._providers.known(draft.name)
         if known is not None and known.source in GIVEN:
             raise Forbidden(_read_only(draft.name, known.source))
-        async with self._saved.changing() as saved:
-            kept = saved.provider(draft.name)
-            preset = preset_for(draft.name)
-            provider = _completed(draft, _access(kept) if kept else None, preset)
-            others = [p for p in saved.providers if p.name != provider.name]
-            if len(others) >= MOST_PROVIDERS:
-                raise InvalidInput(f"there can be at most {MOST_PROVIDERS} providers")
-            self._on_secret(provider.key)
-            # One that is there already keeps its place: the first one gives the default model.
-            places = {p.name: p for p in saved.providers} | {provider.name: provider}
-            await self._saved.keep(replace(saved, providers=tuple(places.values())))
-            self._providers.put(provider)
-        log.info("provider set", extra={"provider": provider.name})
-        await self._providers.refresh(provider.name)
-        return next(s for s in await self.standings() if s.name == provider.name)
+        await self._saved.change(lambda saved: self._with(saved, draft))
+        log.info("provider set", extra={"provider": draft.name})
+        await self._providers.refresh(draft.name)
+        standing = next((s for s in await self.standings() if s.name == draft.name), None)
+        if standing is None:
+            raise NotFound(f"{draft.name} was removed meanwhile")
+        return standing
 
     async def remove(self, name: str) -> None:
         """Forget a provider and its key."""
-        async with self._saved.changing() as saved:
-            if saved.provider(name) is None:
-                known = self._providers.known(name)
-                if known is not None:
-                    raise Forbidden(_read_only(name, known.source))
-                raise NotFound(f"there is no provider {name}")
-            left = tuple(p for p in saved.providers if p.name != name)
-            default = saved.default_model
-            if default is not None and default.startswith(f"{name}/"):
-                default = None
-            await self._saved.keep(replace(saved, providers=left, default_model=default))
-            self._providers.remove(name)
+        await self._saved.change(lambda saved: self._without(saved, name))
         log.info("provider removed", extra={"provider": name})
         await self._providers.refresh(name)
 
@@ -115,6 +98,45 @@ class ProviderKeeper:
 
     def embedded(self) -> Embedded:
         return self._providers.embedded()
+
+    def _with(self, saved: SavedSettings, draft: ProviderDraft) -> SavedSettings:
+        kept = saved.provider(draft.name)
+        provider = _completed(draft, _access(kept) if kept else None, preset_for(draft.name))
+        if kept is None and len(saved.providers) >= MOST_PROVIDERS:
+            raise InvalidInput(f"there can be at most {MOST_PROVIDERS} providers")
+        self._on_secret(provider.key)
+        # One that is there already keeps its place: the first one gives the default model.
+        places = {p.name: p for p in saved.providers} | {provider.name: provider}
+        return replace(saved, providers=tuple(places.values()))
+
+    def _without(self, saved: SavedSettings, name: str) -> SavedSettings:
+        if saved.provider(name) is None:
+            known = self._providers.known(name)
+            if known is not None:
+                raise Forbidden(_read_only(name, known.source))
+            raise NotFound(f"there is no provider {name}")
+        left = tuple(p for p in saved.providers if p.name != name)
+        default = saved.default_model
+        if default is not None and default.startswith(f"{name}/"):
+            default = None
+        return replace(saved, providers=left, default_model=default)
+
+    def _follow(self) -> None:
+        """Offer those that are kept now, whichever node they were added on, and no others."""
+        now = {provider.name: provider for provider in self._saved.now.providers}
+        for name in self._offered.keys() - now.keys():
+            self._providers.remove(name)
+        for name, provider in now.items():
+            if self._offered.get(name) != provider:
+                self._on_secret(provider.key)
+                self._providers.put(provider)
+        self._unasked = self._offered != now
+        self._offered = now
+
+    def _ask(self) -> None:
+        """Nobody here asked for it, so nobody waits for what they offer."""
+        if self._unasked:
+            self._asking = asyncio.create_task(self._providers.refresh(), name="models")
 
 
 def _access(kept: KeptProvider) -> ProviderAccess:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable
 
 import msgspec
 
-from tenuto.core.error import StorageTrouble, TenutoError, Unstorable
+from tenuto.core.error import InDoubt, StorageTrouble, TenutoError, Unstorable
 from tenuto.core.event import Event, PartDelta, PartStarted, PartUpdated
 from tenuto.core.message import Message, Part
 from tenuto.core.projection import OpenMessage
@@ -23,7 +23,8 @@ log = logging.getLogger(__name__)
 
 # Full: whoever produces waits in `_catch_up()` until the store has caught up.
 PENDING_CHARACTERS = 256 * 1024
-STORE_PATIENCE_SECONDS = 30.0
+STORE_PATIENCE_SECONDS = 25.0
+"""Less than a lease: who gave up is still the owner, and can say why."""
 RETRY_SECONDS = 0.25
 
 
@@ -182,7 +183,7 @@ class Recorder:
             storing.add_done_callback(self._sent)
 
     def _sent(self, storing: asyncio.Future[int]) -> None:
-        error = StorageTrouble("the server stopped") if storing.cancelled() else storing.exception()
+        error = InDoubt("the server stopped") if storing.cancelled() else storing.exception()
         if error is not None:
             self._failed(error)
             return
@@ -191,8 +192,9 @@ class Recorder:
         self._next()
 
     def _failed(self, error: BaseException) -> None:
-        """Try again for a while: a full disk may be emptied."""
-        if isinstance(error, StorageTrouble) and self._clock.seconds() < self._give_up_at:
+        """Try again for a while: a full disk may be emptied. Never what may have been stored."""
+        again = isinstance(error, StorageTrouble) and not isinstance(error, InDoubt)
+        if again and self._clock.seconds() < self._give_up_at:
             log.warning("cannot record, trying again: %s", error)
             self._loop.call_later(RETRY_SECONDS, self._send)
             return

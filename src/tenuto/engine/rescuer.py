@@ -14,18 +14,24 @@ from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage
 from tenuto.core.session import Fence
 from tenuto.core.value import NodeId, SessionId
 from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.heart import Heart
 from tenuto.engine.node import Node
 from tenuto.engine.resort import LADDER, Resort, complain, emptied, is_gone, lessened
+from tenuto.engine.turns import Turns
 from tenuto.ports.points import Step
-from tenuto.ports.query import Orphan
+from tenuto.ports.query import NodeStanding, NodeState, Orphan
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS = 15.0
 ROUND_SECONDS = 5.0
+SHARED_ROUND_SECONDS = 1.0
+"""Where other nodes may be gone, or may have left something to begin."""
+LOOK_SECONDS = 5.0
 AGAIN_SECONDS = 1.0
-"""After a round that the store refused: two of those in a row must not cost the lease."""
+"""After a round that the store refused."""
+ACCEPTED_SECONDS = 1.0
+"""How long what waits is left to the node that accepted it."""
 AT_ONCE = 100
 """Rescues under way together: they share commits, as everything does."""
 
@@ -35,44 +41,50 @@ class Rescuer:
         self,
         store: Store,
         coordinator: Coordinator,
+        heart: Heart,
         node: Node,
     ) -> None:
         self._points = node.points
         self._store = store
         self._coordinator = coordinator
+        self._heart = heart
         self._node = node
+        self._rescues = Turns(node)
+        self._starts = Turns(node)
 
     async def recover(self) -> None:
         """At start: settle what a crash left, and let what waits begin."""
         await self.round()
-        for session_id in await self._store.waiting_sessions():
-            await self._let_begin(session_id, here=())
+        await self._begin_waiting(here=())
 
     async def watch(self) -> None:
-        """Keep this node's lease, and end what nodes without one have left."""
-        pause = ROUND_SECONDS
+        """End what nodes without a lease have left, and begin what nobody begins."""
+        pause = usual = SHARED_ROUND_SECONDS if self._store.shared else ROUND_SECONDS
+        looked_at = self._node.clock.seconds()
         while True:
             await anyio.sleep(pause)
             pause = AGAIN_SECONDS
             try:
                 await self.round()
-                self._coordinator.look_everywhere()
+                if self._node.clock.seconds() >= looked_at + LOOK_SECONDS - usual:
+                    looked_at = self._node.clock.seconds()
+                    self._coordinator.look_everywhere()
                 # Who accepted a prompt may be gone before it began, and its ring may be lost.
-                for session_id in await self._store.waiting_sessions():
-                    await self._let_begin(session_id, here=(self._node.id,))
-                pause = ROUND_SECONDS
+                await self._begin_waiting(here=(self._node.id,))
+                pause = usual
             except StorageTrouble as trouble:
                 log.warning("the rescuer cannot look, trying again: %s", trouble)
             except Exception:
-                # Whatever it is, the lease must be kept: others would end what runs here.
                 log.exception("a round of the rescuer failed")
 
     async def round(self) -> None:
-        await self._store.heartbeat(self._node.id, until=self._node.clock.later(LEASE_SECONDS))
-        orphans = [
-            *await self._store.orphans(self._node.id, now=self._node.clock.now()),
-            *await self._lost_here(),
-        ]
+        """End what was left: by nodes that are gone, by connections of theirs, and here."""
+        if self._store.shared:
+            await self._let_go_of_lost_connections()
+        left = await self._store.orphans(self._node.id)
+        turns = {*self._rescues.mine([orphan.run_id for orphan in left], self._heart.living)}
+        mine = [orphan for orphan in left if orphan.run_id in turns]
+        orphans = [*mine, *await self._lost_here()]
         if not orphans:
             return
         log.warning("runs were left by their owner: %d", len(orphans))
@@ -80,6 +92,24 @@ class Rescuer:
         async with anyio.create_task_group() as rescues:
             for _ in range(min(AT_ONCE, len(orphans))):
                 rescues.start_soon(self._rescue_each, waiting)
+
+    async def _let_go_of_lost_connections(self) -> None:
+        held = self._coordinator.holders()
+        if held - self._heart.living:
+            # Asked after the holders are known: one that has just come is not taken for gone.
+            self._coordinator.disconnect(held - {*await self._store.living()})
+
+    async def _begin_waiting(self, *, here: Collection[NodeId]) -> None:
+        waiting = await self._store.waiting_sessions()
+        nodes: Sequence[NodeStanding] = ()
+        if waiting and self._heart.living - {self._node.id}:
+            nodes = await self._store.nodes()
+        takers = {node.id for node in nodes if node.state is NodeState.ALIVE}
+        # Who drains begins nothing more: what waits there is handed over at once.
+        is_handed_over = any(node.state is NodeState.DRAINING for node in nodes)
+        after = 0.0 if is_handed_over else ACCEPTED_SECONDS
+        for session_id in self._starts.mine(waiting, takers, after=after):
+            await self._let_begin(session_id, here=here)
 
     async def _rescue_each(self, orphans: Iterator[Orphan]) -> None:
         for orphan in orphans:
@@ -140,7 +170,8 @@ class Rescuer:
             gone = () if owner is None or owner == self._node.id else (owner,)
             return cancelling.drop_attached_after(desk, settled, gone, moment)
 
-        run, _ = await self._store.commit(orphan.session_id, decide)
+        dead = None if orphan.owner == self._node.id else orphan.owner
+        run, _ = await self._store.commit(orphan.session_id, decide, dead=dead)
         log.debug("run was left by its owner", extra={"run_id": run.id, "status": run.status})
 
     async def _let_begin(self, session_id: SessionId, *, here: Collection[NodeId]) -> None:
@@ -159,7 +190,7 @@ class Rescuer:
         can hold any."""
         held = set((await self._store.control(session_id)).attached.values())
         # Asked after the holders are known: a node that comes now holds none of them.
-        others = {*await self._store.living(now=self._node.clock.now())} - {self._node.id}
+        others = {*await self._store.living()} - {self._node.id}
         gone = held - others - {*here}
         if here and not gone:
             return

@@ -7,16 +7,18 @@ from typing import TypedDict
 import anyio
 from msgspec.structs import replace
 
-from tenuto.core import editing
+from tenuto.core import cancelling, editing
+from tenuto.core.cancelling import Covered
 from tenuto.core.desk import Change, Desk
-from tenuto.core.error import Conflict, Fenced, NotFound, SessionBusy
+from tenuto.core.error import Conflict, Fenced, InvalidInput, NotFound, SessionBusy
 from tenuto.core.event import Event, MessageFinished, MessageStarted, PartStarted
 from tenuto.core.message import Message
 from tenuto.core.principal import Principal
-from tenuto.core.run import Usage
+from tenuto.core.run import Reason, Usage
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, TitleSource
 from tenuto.core.value import Instant, MessageId, PrincipalId, SessionId, Value, WorkspaceId
 from tenuto.engine.coordinator import Coordinator
+from tenuto.engine.endings import Endings
 from tenuto.engine.node import Node
 from tenuto.ports.model import Models
 from tenuto.ports.query import Once
@@ -48,11 +50,13 @@ class SessionKeeper:
         store: Store,
         models: Models,
         coordinator: Coordinator,
+        endings: Endings,
         node: Node,
     ) -> None:
         self._store = store
         self._models = models
         self._coordinator = coordinator
+        self._endings = endings
         self._node = node
 
     async def create(self, new: NewSession, *, by: Principal, once: Once | None = None) -> Session:
@@ -112,7 +116,12 @@ class SessionKeeper:
         )
         copies = tuple(self._copy(message, fork.id) for message in messages)
         events = [event for copy in copies for event in _said(copy, now, by)]
-        return await self._store.create_session(fork, events, copies, once=once)
+        try:
+            return await self._store.create_session(fork, events, copies, once=once)
+        except InvalidInput:
+            # Its files went with the session, if that was deleted since we read it.
+            await self._store.session(session_id)
+            raise
 
     async def update(
         self, session_id: SessionId, changes: SessionChanges, *, by: Principal
@@ -134,6 +143,8 @@ class SessionKeeper:
         self, session_id: SessionId, *, check: Callable[[Desk], None], by: Principal
     ) -> None:
         """Delete it, unless `check` raises at what it sees of it then."""
+        if self._store.shared and self._coordinator.usage(session_id) is None:
+            await self._end_elsewhere(session_id, check, by)
         while True:
             try:
                 await self._remove_once(session_id, check, by)
@@ -144,6 +155,19 @@ class SessionKeeper:
         log.info("session deleted", extra={"session_id": session_id})
         with anyio.move_on_after(UNWIND_SECONDS):
             await self._coordinator.until_gone(session_id)
+
+    async def _end_elsewhere(
+        self, session_id: SessionId, check: Callable[[Desk], None], by: Principal
+    ) -> None:
+        """Let the node that works on it end it, with what it used; but not for ever."""
+
+        def cancel(desk: Desk) -> Change[Covered]:
+            check(desk)
+            return cancelling.cancel_session(desk, Reason.DELETED, self._node.moment(by=by))
+
+        covered, _ = await self._store.commit(session_id, cancel)
+        if covered.active is not None:
+            await self._endings.of(covered.active, seconds=UNWIND_SECONDS)
 
     async def _remove_once(
         self, session_id: SessionId, check: Callable[[Desk], None], by: Principal

@@ -10,11 +10,12 @@ from msgspec.structs import replace
 
 from tenuto.core.error import InvalidInput
 from tenuto.core.permission import Permission
+from tenuto.core.rule import Rule
 from tenuto.core.value import Value
 from tenuto.engine.saved import Saved
 from tenuto.engine.toolbox import Rulebook
 from tenuto.ports.model import Models
-from tenuto.ports.preference import Preferences
+from tenuto.ports.preference import Preferences, SavedSettings
 from tenuto.ports.provider import Providers
 from tenuto.ports.tool import Tool
 
@@ -57,17 +58,25 @@ class SettingsKeeper:
     @property
     def preferences(self) -> Preferences:
         """As they count now."""
+        return self._counting(self._saved.now)
+
+    def _counting(self, saved: SavedSettings) -> Preferences:
         kept = {
             name: value
-            for name, value in msgspec.structs.asdict(self._saved.now).items()
+            for name, value in msgspec.structs.asdict(saved).items()
             if value is not None and name in PREFERENCES and name not in self.fixed
         }
         return replace(self._configured, **kept)
 
     def permission(self, tool: Tool) -> Permission:
+        return self._book().permission(tool)
+
+    def rules(self) -> tuple[Rule, ...]:
+        return self._book().rules()
+
+    def _book(self) -> Rulebook:
         now = self.preferences
-        rules = Rulebook(default=now.permission_default, by_tool=now.permissions)
-        return rules.permission(tool)
+        return Rulebook(default=now.permission_default, by_tool=now.permissions)
 
     async def change(self, change: PreferenceChange) -> Preferences:
         """Keep these preferences; they count from the next step of every run."""
@@ -79,13 +88,17 @@ class SettingsKeeper:
         self._must_be_free(wanted)
         if isinstance(change.default_model, str):
             await self._models.find(change.default_model)
-        async with self._saved.changing() as saved:
-            permissions = wanted.pop("permissions", {})
+        permissions = wanted.pop("permissions", {})
+
+        def alter(saved: SavedSettings) -> SavedSettings:
             merged = {**saved.permissions, **permissions}
             left = {tool: rule for tool, rule in merged.items() if rule is not None}
-            await self._saved.keep(replace(saved, **wanted, permissions=left))
+            return replace(saved, **wanted, permissions=left)
+
+        saved = await self._saved.change(alter)
         log.info("settings changed", extra={"settings": sorted({*wanted, *permissions})})
-        return self.preferences
+        # Not as they stand now: somebody else may have changed them since.
+        return self._counting(saved)
 
     def _must_be_free(self, wanted: Mapping[str, Any]) -> None:
         now = self.preferences

@@ -11,7 +11,7 @@ import anyio
 from tenuto.core import cancelling
 from tenuto.core.cancelling import Covered
 from tenuto.core.desk import Change, Desk
-from tenuto.core.error import StorageTrouble
+from tenuto.core.error import ShuttingDown, StorageTrouble
 from tenuto.core.principal import Principal
 from tenuto.core.run import Reason, Run
 from tenuto.core.value import RunId, SessionId, Value
@@ -21,6 +21,8 @@ from tenuto.engine.node import Node
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
+
+LEFT_SECONDS = 0.5
 
 T = TypeVar("T")
 
@@ -49,6 +51,7 @@ class Stops:
         self._node = node
         self._pending: dict[str, asyncio.Task[object]] = {}
         """Marks that the store would not take yet, by the session or run that they cover."""
+        self._closed = False
 
     async def cancel_session(
         self, session_id: SessionId, reason: Reason = Reason.USER, *, by: Principal
@@ -89,10 +92,21 @@ class Stops:
         except StorageTrouble as trouble:
             log.warning("a cancel cannot be stored yet: %s", trouble)
             await self._stored(run_id, cover)
-        return await self._endings.of(run_id, seconds=SETTLE_SECONDS)
+        return await self._ended(run.session_id, run_id)
+
+    async def cancel_left(self, run: Run, *, by: Principal) -> None:
+        """Cancel a run whose connection has closed, as soon as the store can be reached."""
+        while not self._closed:
+            try:
+                await self.cancel_run(run.id, Reason.DISCONNECT, by=by)
+                return
+            except StorageTrouble as trouble:
+                log.warning("what was left cannot be cancelled yet: %s", trouble)
+            await anyio.sleep(LEFT_SECONDS)
 
     async def close(self) -> None:
         """Give up what could not be stored: the server is stopping."""
+        self._closed = True
         pending = list(self._pending.values())
         for task in pending:
             task.cancel()
@@ -109,9 +123,21 @@ class Stops:
     async def _receipt(self, session_id: SessionId, cancelled: Covered, head: int) -> CancelReceipt:
         settled = True
         if cancelled.active is not None:
-            settled = (await self._endings.of(cancelled.active, seconds=SETTLE_SECONDS)).ended
+            run = await self._ended(session_id, cancelled.active)
+            settled = run.ended and not self._coordinator.works_for(session_id, run.id)
             head = (await self._store.session(session_id)).head
         return CancelReceipt(cancelled=cancelled.runs, head=head, settled=settled)
+
+    async def _ended(self, session_id: SessionId, run_id: RunId) -> Run:
+        """The run once it has ended and nothing here works for it, or as it is when time is up.
+
+        A session that is being deleted ends its run before the work has stopped.
+        """
+        began = self._node.clock.seconds()
+        run = await self._endings.of(run_id, seconds=SETTLE_SECONDS)
+        with anyio.move_on_after(began + SETTLE_SECONDS - self._node.clock.seconds()):
+            await self._coordinator.until_left(session_id, run_id)
+        return run
 
     async def _cancel_session_unstored(
         self, session_id: SessionId, reason: Reason, by: Principal
@@ -133,6 +159,8 @@ class Stops:
         """What `cover` gave once it was stored; None if that takes long: then it goes on."""
         task = self._pending.get(what)
         if task is None:
+            if self._closed:
+                raise ShuttingDown("the server is stopping; send the cancel again in a moment")
             task = asyncio.create_task(self._until_stored(what, cover), name=f"stop {what}")
             self._pending[what] = task
             # Whoever asked may have been answered: a session that is gone meanwhile is no mistake.

@@ -6,16 +6,19 @@ memory, slows nobody and misses nothing.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from tenuto.core.error import NotFound
+import anyio
+
+from tenuto.core.error import NotFound, StorageTrouble
 from tenuto.core.event import Stored
 from tenuto.core.value import RunId, StreamId, Value
 from tenuto.engine.bell import Bell
+from tenuto.engine.follower import PAGE, LogFollower
+from tenuto.ports.query import Page
 from tenuto.ports.view import Logs
 
-PAGE = 500
 RECENT_FRAMES = 1_000
 RECENT_BYTES = 512 * 1024
 # The log is asked again after this long without a ring, in case one was missed.
@@ -24,6 +27,8 @@ EXPECTED_SECONDS = 2.0
 """How long the newest frames wait for a viewer who was announced."""
 # Comes before a proxy or a client takes a silent connection for a dead one.
 HEARTBEAT_SECONDS = 10.0
+AWAY_SECONDS = 1.0
+"""Until a store that could not be read is asked again."""
 
 
 class EncodedEvent(Value):
@@ -42,6 +47,8 @@ class Batch(Value):
     cursor: int
 
 
+AWAY: Sequence[EncodedEvent] = []
+"""Unlike an empty page: the log could not be read, and nothing says that there is no more."""
 Encode = Callable[[Stored], bytes]
 Push = Callable[[bytes], bool]
 """Sends without waiting. False: it was taken, but is not out yet; the next batch is to wait for
@@ -62,17 +69,26 @@ class Recent:
         self.expected = 0
         self.head: int | None = None
         """The last seq known to be committed; None: only the log can say."""
+        self.rings = 0
+        """How often other nodes rang: what was read before a ring may be old."""
 
     def add(self, events: Sequence[Stored]) -> None:
-        if self._frames and events[0].seq != self._frames[-1].seq + 1:
-            self._frames, self._bytes = [], 0
+        """Take in what was committed: what is known is dropped, wherever it came from first."""
         for stored in events:
+            if self._frames:
+                after = self._frames[-1].seq + 1
+                if stored.seq < after:
+                    continue
+                if stored.seq > after:
+                    # Another node's events are between: who needs them reads the log.
+                    self._frames, self._bytes = [], 0
             data = self._encode(stored)
             self._bytes += len(data)
             self._frames.append(
                 EncodedEvent(seq=stored.seq, type=stored.type, run_id=stored.run_id, data=data)
             )
-        self.head = events[-1].seq
+        # Never lower: own commits and those of other nodes come in any order.
+        self.head = max(self.head or 0, events[-1].seq)
         # Trimmed rarely and by half: a slice per event would cost as much as the event.
         while len(self._frames) > RECENT_FRAMES or (
             self._bytes > RECENT_BYTES and len(self._frames) > 1
@@ -109,6 +125,7 @@ class Tailer:
         self._bell = bell
         self._encode = encode
         self._recent: dict[StreamId, Recent] = {}
+        self._follower = LogFollower(log, self._known, self._found)
         self._closed = False
 
     def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
@@ -129,17 +146,41 @@ class Tailer:
         recent = self._recent.get(stream)
         return None if recent is None else recent.accepted_at(run_id)
 
-    def rung_from_afar(self, stream: StreamId) -> None:
-        """Another node committed: only the log knows what."""
-        recent = self._recent.get(stream)
-        if recent is not None:
-            recent.head = None
-        self._bell.ring(stream)
+    def rang(self, streams: Collection[StreamId]) -> None:
+        """Another node committed: what is watched here is read, once for all who watch."""
+        for stream in streams:
+            if stream in self._recent:
+                self._recent[stream].rings += 1
+            # Who waits for something else than frames looks by itself.
+            self._bell.ring(stream)
+        self._follower.look_at(stream for stream in streams if stream in self._recent)
 
-    def close(self) -> None:
+    def resync(self) -> None:
+        """Rings may have been lost: look at all that is watched."""
+        self.rang(tuple(self._recent))
+        self._bell.ring_all()
+
+    async def close(self) -> None:
         """End every stream: the server is stopping."""
         self._closed = True
         self._bell.ring_all()
+        await self._follower.close()
+
+    def _known(self, stream: StreamId) -> int | None:
+        recent = self._recent.get(stream)
+        return None if recent is None or self._closed else recent.head
+
+    def _found(self, stream: StreamId, page: Page | None) -> bool:
+        recent = self._recent.get(stream)
+        if recent is None:
+            return False
+        if page is None:
+            # Whoever watches finds out that it is gone.
+            recent.head = None
+        elif page.events:
+            recent.add(page.events)
+        self._bell.ring(stream)
+        return page is not None and bool(page.events) and page.events[-1].seq < page.head
 
     @property
     def closed(self) -> bool:
@@ -165,9 +206,7 @@ class Tailer:
         `snapshot`, folded deltas are given as they are. To a viewer who has seen everything,
         what is new is given by `push`, if there is one, as soon as it is committed.
         """
-        cursor = after or 0
-
-        blocked = False
+        cursor, blocked = after or 0, False
 
         def answer() -> bool:
             nonlocal cursor, blocked
@@ -200,6 +239,8 @@ class Tailer:
                 frames = recent.since(cursor)
                 if frames is None:
                     frames = await self._page(stream, recent, cursor, snapshot)
+                    if frames is AWAY:
+                        yield Batch(frames=(), cursor=cursor)
                 if frames == ():
                     ear.answer = answer
                     if not await ear.wait(HEARTBEAT_SECONDS):
@@ -230,24 +271,33 @@ class Tailer:
 
     async def _first(self, snapshot: TakeSnapshot | None) -> Sequence[EncodedEvent] | None:
         """The frame that stands for everything so far; None if the log is gone meanwhile."""
-        try:
-            return () if snapshot is None else (await _snapshot_frame(snapshot),)
-        except NotFound:
-            return None
+        while not self._closed:
+            try:
+                return () if snapshot is None else (await _snapshot_frame(snapshot),)
+            except NotFound:
+                return None
+            except StorageTrouble:
+                await anyio.sleep(AWAY_SECONDS)
+        return None
 
     async def _page(
         self, stream: StreamId, recent: Recent, cursor: int, snapshot: TakeSnapshot | None
     ) -> Sequence[EncodedEvent] | None:
-        """The next events from the log; None if it is gone."""
+        """The next events from the log; None if it is gone, AWAY if it is to be asked again."""
+        rings = recent.rings
         try:
             page = await self._log.read(stream, after=cursor, limit=PAGE)
             if cursor < page.folded and snapshot is not None:
                 return (await _snapshot_frame(snapshot),)
         except NotFound:
             return None
+        except StorageTrouble:
+            # The stream stays open and goes on when the store is back.
+            await anyio.sleep(AWAY_SECONDS)
+            return AWAY
         # A page may be short only because its events are large.
         whole = not page.events or page.events[-1].seq >= page.head
-        if recent.head is None and whole:
+        if recent.head is None and whole and recent.rings == rings:
             recent.head = page.head
         return tuple(
             EncodedEvent(seq=e.seq, type=e.type, run_id=e.run_id, data=self._encode(e))

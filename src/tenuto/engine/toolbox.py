@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, Protocol
@@ -15,12 +15,13 @@ from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.error import NotFound
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.permission import Permission
+from tenuto.core.rule import BY_DEFAULT, Rule, Subject, judge
 from tenuto.core.text import cut, whole
 from tenuto.core.value import CallId, FileId, Value
-from tenuto.engine.work import Work
+from tenuto.engine.work import Site, Work
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.points import NOWHERE, Points, Step
-from tenuto.ports.tool import Place, Tool, ToolFailed, nothing_attached
+from tenuto.ports.tool import Place, Tool, ToolFailed, ToolResult, nothing_attached
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ PROGRESS_SECONDS = 0.5
 OUTPUT_CHARACTERS = 2_000_000
 """Tools keep a limit of their own; this one holds for one that does not."""
 ERROR_CHARACTERS = 10_000
+DETAILS_BYTES = 400_000
 NAME_CHARACTERS = 100
 DEEPEST = 64
 """Levels of arguments. JSON that is deeper can be read, but not everyone can write it again."""
@@ -39,7 +41,11 @@ NOBODY = "This needs a person's permission, and nobody can be asked in this run.
 class Rules(Protocol):
     """What each tool may do now; asked before every call."""
 
-    def permission(self, tool: Tool) -> Permission: ...
+    def permission(self, tool: Tool) -> Permission:
+        """For whatever it does, where no rule says anything."""
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The server's own, in order."""
 
 
 class Rulebook(Value):
@@ -52,6 +58,11 @@ class Rulebook(Value):
     def permission(self, tool: Tool) -> Permission:
         usual = self.default if tool.changes else Permission.ALLOW
         return self.by_tool.get(tool.spec.name, usual)
+
+    def rules(self) -> tuple[Rule, ...]:
+        # Whoever sets something for a tool means all that it does.
+        said = (Rule(tool=tool, decision=what) for tool, what in self.by_tool.items())
+        return (*BY_DEFAULT, *said)
 
 
 class Toolbox:
@@ -75,7 +86,12 @@ class Toolbox:
         self._shares: WeakKeyDictionary[Work, asyncio.Semaphore] = WeakKeyDictionary()
 
     def specs(self) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in self._tools.values())
+        """Those that may be called now: a model that is offered a denied one only tries it."""
+        return tuple(
+            tool.spec
+            for tool in self._tools.values()
+            if self._rules.permission(tool) is not Permission.DENY
+        )
 
     def only_looks(self, part: ToolPart) -> bool:
         """Whether the call may run beside others: it changes nothing and asks nobody."""
@@ -89,16 +105,40 @@ class Toolbox:
         part = _whole(part)
         try:
             tool, arguments = self._prepare(part)
+            part = _record(work, replace(part, input=arguments))
+            site = await work.site()
+            progress = _Progress(work)
+            place = self._place(work, part, site, progress)
+            subject = await self._subject(tool, arguments, place)
         except ToolFailed as failure:
             return _failed(work, part, str(failure))
-        part = _record(work, replace(part, input=arguments))
-        refusal = await self._refusal(work, tool, part)
+        refusal = await self._refusal(work, tool, part, subject, site.rules)
         if refusal is not None:
             return _record(work, replace(part, state=ToolState.DENIED, error=refusal))
         async with self._room(work, tool):
             part = _record(work, replace(part, state=ToolState.RUNNING))
             self._points.reach(Step.TOOL_STARTING, part.name)
-            return await self._execute(work, tool, part, arguments)
+            progress.begin(part)
+            return await self._execute(work, tool, part, arguments, place, progress)
+
+    def _place(self, work: Work, part: ToolPart, site: Site, progress: "_Progress") -> Place:
+        return Place(
+            folder=site.folder,
+            session_id=work.session.id,
+            call_id=part.call_id,
+            progress=progress.tell,
+            attached=partial(_attached, work),
+        )
+
+    async def _subject(self, tool: Tool, arguments: dict[str, Any], place: Place) -> Subject:
+        try:
+            return await tool.subject(arguments, place)
+        except (ToolFailed, asyncio.CancelledError):
+            raise
+        except Exception as error:
+            log.exception("a call cannot be judged", extra={"tool": tool.spec.name})
+            name = tool.spec.name
+            raise ToolFailed(f"{name} failed because of an error in the server.") from error
 
     @asynccontextmanager
     async def _room(self, work: Work, tool: Tool) -> AsyncIterator[None]:
@@ -125,30 +165,40 @@ class Toolbox:
             raise ToolFailed("The arguments must be a JSON object.")
         return tool, _clean(arguments, DEEPEST)
 
-    async def _refusal(self, work: Work, tool: Tool, part: ToolPart) -> str | None:
+    async def _refusal(
+        self,
+        work: Work,
+        tool: Tool,
+        part: ToolPart,
+        subject: Subject,
+        nearer: Sequence[Rule],
+    ) -> str | None:
         """Why the call may not be done; None if it may."""
-        match self._rules.permission(tool):
+        usual = self._rules.permission(tool)
+        sources = (nearer, self._rules.rules())
+        match judge(subject, sources, usual):
             case Permission.ALLOW:
                 return None
-            case Permission.DENY:
+            case Permission.DENY if usual is Permission.DENY:
                 return "The server's settings do not allow this tool."
+            case Permission.DENY:
+                return "A rule does not allow this."
             case Permission.ASK if not work.run.attended:
                 return NOBODY
             case Permission.ASK:
-                return _told(await work.ask(part))
+                return _told(await work.ask(part, subject, sources))
 
     async def _execute(
-        self, work: Work, tool: Tool, part: ToolPart, arguments: dict[str, Any]
+        self,
+        work: Work,
+        tool: Tool,
+        part: ToolPart,
+        arguments: dict[str, Any],
+        place: Place,
+        progress: "_Progress",
     ) -> ToolPart:
-        progress = _Progress(work, part)
-        place = Place(
-            folder=await work.folder(),
-            call_id=part.call_id,
-            progress=progress.tell,
-            attached=partial(_attached, work),
-        )
         try:
-            said = cut(await tool.run(arguments, place), OUTPUT_CHARACTERS)
+            done = _done(part, await tool.run(arguments, place))
         except ToolFailed as failure:
             return _failed(work, part, str(failure))
         except asyncio.CancelledError:
@@ -160,7 +210,7 @@ class Toolbox:
         finally:
             progress.stop()
         self._points.reach(Step.TOOL_ENDED, part.name)
-        return _record(work, replace(part, state=ToolState.DONE, output=said))
+        return _record(work, done)
 
 
 def _whole(part: ToolPart) -> ToolPart:
@@ -171,6 +221,18 @@ def _whole(part: ToolPart) -> ToolPart:
         name=whole(part.name),
         input_text=whole(part.input_text),
     )
+
+
+def _done(part: ToolPart, result: ToolResult) -> ToolPart:
+    """The call with its result, bounded; details that are too large or no JSON are left out."""
+    said = cut(result.text, OUTPUT_CHARACTERS)
+    done = replace(part, state=ToolState.DONE, output=said)
+    try:
+        details = _clean(result.details, DEEPEST)
+        small = len(msgspec.json.encode(details)) <= DETAILS_BYTES
+    except (ToolFailed, TypeError, ValueError, RecursionError):
+        return done
+    return replace(done, details=details) if details and small else done
 
 
 def _clean(value: Any, levels: int) -> Any:
@@ -210,15 +272,19 @@ def _told(approval: Approval) -> str | None:
 class _Progress:
     """Records what a tool has said so far, now and then."""
 
-    def __init__(self, work: Work, part: ToolPart) -> None:
+    def __init__(self, work: Work) -> None:
         self._work = work
-        self._part = part
+        self._part: ToolPart | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
 
+    def begin(self, part: ToolPart) -> None:
+        """The call is under way now."""
+        self._part = part
+
     def tell(self, output: str) -> None:
         output = cut(output, OUTPUT_CHARACTERS)
-        if self._stopped or output == self._part.output:
+        if self._part is None or self._stopped or output == self._part.output:
             return
         self._part = replace(self._part, output=output)
         if self._timer is None:
@@ -227,7 +293,7 @@ class _Progress:
 
     def record(self) -> None:
         self._timer = None
-        if not self._stopped and self._part.output is not None:
+        if not self._stopped and self._part is not None and self._part.output is not None:
             _record(self._work, self._part)
 
     def stop(self) -> None:

@@ -1,27 +1,40 @@
 """Work is one run being done: what its worker may see and do, and nothing more."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import anyio
 from msgspec.structs import replace
 
 from tenuto.core import consent, editing, steering, waiting
 from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.desk import Decide
 from tenuto.core.message import FilePart, Message, ToolPart, ToolState
 from tenuto.core.meter import Meter
+from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
-from tenuto.core.value import ApprovalId, FileId, MessageId, PartId
+from tenuto.core.suggesting import suggestions
+from tenuto.core.value import ApprovalId, FileId, MessageId, PartId, Value
+from tenuto.engine.insist import insist
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
 from tenuto.ports.query import Background
 from tenuto.ports.store import Store
 
 POLL_SECONDS = 5.0
+
+T = TypeVar("T")
+
+
+class Site(Value):
+    """A workspace as its tools see it."""
+
+    folder: Path
+    rules: tuple[Rule, ...]
 
 
 class Worker(Protocol):
@@ -43,6 +56,7 @@ class Work:
         self._node = node
         self._fence = started.fence
         self._answered = asyncio.Event()
+        self._asking = asyncio.Lock()
         self.session = started.session
         self.run: Run = started.run
         self.model = started.model
@@ -68,27 +82,31 @@ class Work:
 
     async def folder(self) -> Path:
         """Where its tools work."""
-        workspace = await self._store.workspace(self.session.workspace_id)
-        return Path(workspace.path)
+        return (await self.site()).folder
+
+    async def site(self) -> Site:
+        """Where its tools work now, and by which rules."""
+        workspace = await self._insist(lambda: self._store.workspace(self.session.workspace_id))
+        return Site(folder=self._node.folders.path(workspace), rules=workspace.rules)
 
     async def background(self) -> Background:
         await self.recorder.flush()
-        return await self._store.background(self.session.id)
+        return await self._insist(lambda: self._store.background(self.session.id))
 
     async def files(self) -> set[FileId]:
         """All that were attached to the conversation, as far as a model is told of it."""
-        messages = (await self._store.background(self.session.id)).messages
+        background = await self._insist(lambda: self._store.background(self.session.id))
+        messages = background.messages
         return {p.file_id for m in messages for p in m.parts if isinstance(p, FilePart)}
 
     async def file_content(self, file_id: FileId) -> bytes:
-        return await self._store.file_content(file_id)
+        return await self._insist(lambda: self._store.file_content(file_id))
 
     async def take_steers(self) -> tuple[Message, ...]:
         """At a step boundary: prompts that were sent to steer this run, now part of it."""
         await self.recorder.flush()
         open_message = self.recorder.message()
-        steered, _ = await self._store.commit(
-            self.session.id,
+        steered = await self._commit(
             lambda desk: steering.take_steers(desk, self._fence, open_message, self._node.moment()),
         )
         if steered is None:
@@ -96,8 +114,17 @@ class Work:
         self.recorder.go_on_in(steered.answer)
         return steered.messages
 
-    async def ask(self, part: ToolPart) -> Approval:
-        """Ask a person about a tool call and wait for the answer, however long it takes."""
+    async def ask(
+        self, part: ToolPart, subject: Subject, rules: Sequence[Sequence[Rule]]
+    ) -> Approval:
+        """Ask a person about a tool call and wait for the answer, however long it takes. One
+        question after the other: look-ups run side by side, and any may need to ask."""
+        async with self._asking:
+            return await self._ask(part, subject, rules)
+
+    async def _ask(
+        self, part: ToolPart, subject: Subject, rules: Sequence[Sequence[Rule]]
+    ) -> Approval:
         await self.recorder.flush()
         approval = Approval(
             id=ApprovalId(self._node.ids.new("apr")),
@@ -106,6 +133,8 @@ class Work:
             call_id=part.call_id,
             tool=part.name,
             input=part.input,
+            subject=subject,
+            suggestions=suggestions(subject),
         )
         request = partial(
             consent.request,
@@ -114,8 +143,9 @@ class Work:
             part=part,
             message_id=self.recorder.message_id,
             moment=self._node.moment(),
+            rules=rules,
         )
-        waiting, _ = await self._store.commit(self.session.id, request)
+        waiting = await self._commit(request)
         if waiting.state is not ToolState.WAITING_APPROVAL:
             return replace(approval, state=ApprovalState.ALLOWED)
         self.recorder.stored_elsewhere(waiting)
@@ -124,16 +154,14 @@ class Work:
     async def wait(self, wait: Waiting | None) -> None:
         """Say that the run waits for its provider; None: that it goes on."""
         await self.recorder.flush()
-        await self._store.commit(
-            self.session.id,
+        await self._commit(
             lambda desk: waiting.wait(desk, self._fence, wait, self._node.moment()),
         )
 
     async def notice(self, words: tuple[str, ...]) -> None:
         """Say what the provider did not take and was asked without."""
         await self.recorder.flush()
-        await self._store.commit(
-            self.session.id,
+        await self._commit(
             lambda desk: waiting.notice(desk, self._fence, words, self._node.moment()),
         )
 
@@ -141,19 +169,25 @@ class Work:
         self, through: MessageId, summary: str, *, part: PartId | None = None
     ) -> None:
         await self.recorder.flush()
-        await self._store.commit(
-            self.session.id,
+        await self._commit(
             lambda desk: editing.compacted(
                 desk, self._fence, through, summary, self._node.moment(), part=part
             ),
         )
+
+    async def _commit(self, decide: Decide[T]) -> T:
+        result, _ = await self._insist(lambda: self._store.commit(self.session.id, decide))
+        return result
+
+    async def _insist(self, ask: Callable[[], Awaitable[T]]) -> T:
+        return await insist(ask, clock=self._node.clock)
 
     async def _answer(self, approval: Approval) -> Approval:
         left = self.limit.deadline - anyio.current_time()
         self.limit.deadline = float("inf")
         while approval.state is ApprovalState.PENDING:
             self._answered.clear()
-            approval = await self._store.approval(approval.id)
+            approval = await self._insist(partial(self._store.approval, approval.id))
             if approval.state is ApprovalState.PENDING:
                 with anyio.move_on_after(POLL_SECONDS):
                     await self._answered.wait()

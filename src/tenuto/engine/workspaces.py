@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from tenuto.core.error import Forbidden
 from tenuto.core.principal import Principal
+from tenuto.core.rule import Rule
 from tenuto.core.session import DEFAULT_WORKSPACE, Workspace
 from tenuto.core.value import WorkspaceId
 from tenuto.engine.comparisons import ComparisonKeeper
@@ -23,26 +24,49 @@ class WorkspaceKeeper:
         self._node = node
 
     async def create(
-        self, name: str, path: str, *, by: Principal, once: Once | None = None
+        self,
+        name: str,
+        path: str,
+        *,
+        home: str | None = None,
+        by: Principal,
+        once: Once | None = None,
     ) -> Workspace:
+        """Make one for a folder that is there. Without a home: a shared one, where there are
+        several nodes. Raises InvalidInput."""
+        path, home = await self._found(path, home)
         workspace = Workspace(
             id=WorkspaceId(self._node.ids.new("wsp")),
             name=name,
             path=path,
+            home=home,
             by=by.id,
             created_at=self._node.clock.now(),
         )
+        await self._node.folders.mark(workspace)
         return await self._store.put_workspace(workspace, once=once)
 
     async def change(
-        self, workspace_id: WorkspaceId, *, name: str | None, path: str | None, by: Principal
+        self,
+        workspace_id: WorkspaceId,
+        *,
+        name: str | None = None,
+        path: str | None = None,
+        home: str | None = None,
+        rules: tuple[Rule, ...] | None = None,
+        by: Principal,
     ) -> Workspace:
-        workspace = await self._store.seen_by(by).workspace(workspace_id)
-        changed = replace(
-            workspace,
-            name=workspace.name if name is None else name,
-            path=workspace.path if path is None else path,
-        )
+        """What is None stays as it is."""
+        changed = await self._store.seen_by(by).workspace(workspace_id)
+        if name is not None:
+            changed = replace(changed, name=name)
+        if rules is not None:
+            changed = replace(changed, rules=rules)
+        if path is not None or home is not None:
+            there = changed.path if path is None else path
+            found, where = await self._found(there, home or changed.home)
+            changed = replace(changed, path=found, home=where)
+            await self._node.folders.mark(changed)
         return await self._store.put_workspace(changed)
 
     async def delete(self, workspace_id: WorkspaceId, *, by: Principal) -> None:
@@ -61,3 +85,7 @@ class WorkspaceKeeper:
                 for session in sessions:
                     await self._sessions.delete(session.id, by=by)
         await self._store.delete_workspace(workspace_id)
+
+    async def _found(self, path: str, home: str | None) -> tuple[str, str | None]:
+        nodes = {node.name for node in await self._store.nodes()} if home else ()
+        return await self._node.folders.found(path, home, nodes=nodes)

@@ -19,7 +19,7 @@ class Preferences(Value):
     """For single tools, whatever they do."""
 
 
-class SavedSettings(Value, forbid_unknown_fields=True):
+class SavedSettings(Value):
     """What was set while the server ran. None: nothing was, so the configuration counts."""
 
     default_model: str | None = None
@@ -32,11 +32,12 @@ class SavedSettings(Value, forbid_unknown_fields=True):
         return next((p for p in self.providers if p.name == name), None)
 
 
-class SettingsStore(Protocol):
-    """Keeps it through restarts, for nobody else to read."""
+class Cipher(Protocol):
+    """Keeps a secret from whoever reads what is kept."""
 
-    async def read(self) -> SavedSettings:
-        """What was kept last. Raises StorageTrouble if it is there and makes no sense."""
+    def encrypt(self, text: str, *, about: str) -> str:
+        """The same never gives the same twice. Raises StorageTrouble."""
 
-    async def write(self, kept: SavedSettings) -> None:
-        """Keep this instead, whole or not at all. Raises StorageTrouble."""
+    def decrypt(self, encrypted: str, *, about: str) -> str:
+        """What was encrypted. Raises StorageTrouble, with a sentence, if it was encrypted with another
+        secret, about something else, or is no longer what it was."""

@@ -1,5 +1,7 @@
 """What a store is asked for, and what it gives: values only."""
 
+from enum import StrEnum
+
 from tenuto.core.approval import Approval
 from tenuto.core.comparison import Comparison
 from tenuto.core.event import Stored
@@ -9,6 +11,7 @@ from tenuto.core.session import Session, Workspace
 from tenuto.core.value import (
     Instant,
     MessageId,
+    NodeId,
     PartId,
     PrincipalId,
     RunId,
@@ -158,3 +161,47 @@ class Orphan(Value):
 
     session_id: SessionId
     run_id: RunId
+    owner: NodeId | None = None
+    """Whose it was; None: nobody has written it down."""
+
+
+class NodeState(StrEnum):
+    ALIVE = "alive"
+    DRAINING = "draining"
+    """Alive, and taking no more work."""
+    GONE = "gone"
+
+
+class NodeCard(Value):
+    """What a node says of itself with each beat."""
+
+    id: NodeId
+    name: str = ""
+    """What people call it; it may be the same after a restart, the id is not."""
+    version: str = ""
+    draining: bool = False
+    active_runs: int = 0
+    started_at: Instant
+
+
+class Pulse(Value):
+    """What a node learns from its own beat."""
+
+    now: Instant | None = None
+    """By the store's clock, when it counted the beat; None: it has none, the node's own counts."""
+    living: frozenset[NodeId] = frozenset()
+    """As `Nodes.living`, at that moment."""
+
+
+class NodeStanding(Value):
+    """A node, and how it stands now."""
+
+    id: NodeId
+    name: str
+    version: str
+    state: NodeState
+    started_at: Instant
+    seen_at: Instant
+    """When its last beat was counted."""
+    active_runs: int
+    """As it said then."""

@@ -2,6 +2,9 @@
 
 Nothing here assumes that this process is the only one. A change is one transaction on one
 session; the order of a log's numbers is the order of its commits.
+
+Every write raises StorageTrouble if it was surely not stored, and InDoubt if nobody could find
+out; a store that can lose an answer looks for what it wrote before it says so.
 """
 
 import asyncio
@@ -15,8 +18,16 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.principal import Principal
 from tenuto.core.session import Control, Fence, Session, Workspace
-from tenuto.core.value import ComparisonId, Instant, NodeId, SessionId, StreamId, WorkspaceId
-from tenuto.ports.query import Background, Once, Orphan
+from tenuto.core.value import (
+    ComparisonId,
+    Instant,
+    NodeId,
+    SessionId,
+    StreamId,
+    Value,
+    WorkspaceId,
+)
+from tenuto.ports.query import Background, NodeCard, NodeStanding, Once, Orphan, Pulse
 from tenuto.ports.view import View
 
 T = TypeVar("T")
@@ -27,13 +38,29 @@ Judge = Callable[[Comparison, Mapping[SessionId, Desk]], Verdict[T]]
 
 
 class Sink(Protocol):
-    """Told of every commit, on the event loop, right after it and in its order."""
+    """Told on the event loop: of every commit of this node, right after it and in its order; and
+    by pointers of what other nodes committed, which may come late, twice, out of order or never.
+    """
 
     def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
-        """These events are on disk and may be shown."""
+        """These events are on disk and may be shown. This node's own commits only."""
 
     def changed(self, session_id: SessionId) -> None:
-        """Something that its coordinator must look at: a prompt, a cancel, an answer, a delete."""
+        """Something that its coordinator must look at: a prompt, a cancel, an answer, a delete.
+        This node's own commits only."""
+
+    def rang(self, streams: Collection[StreamId]) -> None:
+        """Another node committed to these logs: there may be more to read."""
+
+    def rang_changed(self, session_ids: Collection[SessionId]) -> None:
+        """As `changed`, by a commit of another node."""
+
+    def rang_kept(self, name: str) -> None:
+        """Another node changed the kept value of this name."""
+
+    def resync(self) -> None:
+        """Rings may have been lost, or what was committed here in doubt was told to nobody: look
+        at everything. Told again every second for as long as that is so, and once after it."""
 
 
 class Log(Protocol):
@@ -56,12 +83,15 @@ class Desks(Protocol):
         sight: Sight = Sight.CONTROL,
         once: Once | None = None,
         answer: type[T] | None = None,
+        dead: NodeId | None = None,
     ) -> tuple[T, int]:
         """Lay the session's desk, decide, and store the change; return its result and the head.
 
-        What `decide` raises comes out and nothing is stored. With `once`, a request that was
-        stored before gives its first result again, read as `answer`; another body under its
-        key raises IdempotencyMismatch. NotFound if the session does not exist.
+        What `decide` raises comes out and nothing is stored; it may be called again, and then
+        only its last word counts. With `once`, a request that was stored before gives its first
+        result again, read as `answer`; another body under its key raises IdempotencyMismatch.
+        NotFound if the session does not exist. With `dead`, Fenced if that node is alive at the
+        moment of the change.
         """
 
     async def create_session(
@@ -128,6 +158,56 @@ class Judging(Protocol):
         """Remove a comparison. SessionBusy if it still has a pane that is not kept."""
 
 
+class Nodes(Protocol):
+    """Leases are by the store's own clock: no node's clock decides whether another is alive."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other nodes may be on it. If not, leases and rings are trivial."""
+
+    async def heartbeat(self, card: NodeCard, *, seconds: float) -> Pulse:
+        """This node owns its runs for that long from now. Writes nothing where only one node can
+        be."""
+
+    async def farewell(self, node: NodeId) -> None:
+        """This node has stopped: it is gone at once."""
+
+    async def living(self) -> Collection[NodeId]:
+        """Nodes that are not gone; none where only one node can be."""
+
+    async def nodes(self) -> Sequence[NodeStanding]:
+        """Those that are there and those that were until a day ago, oldest first."""
+
+    async def orphans(self, node: NodeId) -> Sequence[Orphan]:
+        """Running runs whose owner is neither this node nor alive."""
+
+    async def owned(self, node: NodeId) -> Sequence[Orphan]:
+        """Running runs whose owner is this node: whoever works on none of them has lost it."""
+
+    async def lead(self, task: str, node: NodeId, *, seconds: float) -> bool:
+        """Whether this node is the one to do the task, for that long from now. Who asks again in
+        time stays it."""
+
+
+class KeptValue(Value):
+    body: bytes
+    rev: int
+    """Goes up with each change; the first is 1."""
+
+
+class Keeping(Protocol):
+    """Single values that every node shares, each under its name: settings, the token."""
+
+    async def kept(self, name: str) -> KeptValue | None:
+        """As it stands now; None: nothing was ever kept."""
+
+    async def keep(self, name: str, body: bytes, *, rev: int) -> int:
+        """Keep this instead of what was read at `rev` (0: nothing was); return its own rev.
+
+        Raises Conflict if somebody was quicker. Other nodes are rung (`rang_kept`).
+        """
+
+
 class Upkeep(Protocol):
     async def open(self) -> None:
         """Get ready; migrate if needed. Raises StorageTrouble with a sentence for people."""
@@ -136,18 +216,6 @@ class Upkeep(Protocol):
 
     async def check(self) -> None:
         """Raises StorageTrouble if a prompt could not be stored now."""
-
-    async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
-        """This node owns its runs until then. Writes nothing where only one node can be."""
-
-    async def living(self, *, now: Instant) -> Collection[NodeId]:
-        """Nodes whose lease has not run out; none where only one node can be."""
-
-    async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
-        """Running runs whose owner is neither this node nor alive."""
-
-    async def owned(self, node: NodeId) -> Sequence[Orphan]:
-        """Running runs whose owner is this node: whoever works on none of them has lost it."""
 
     async def waiting_sessions(self) -> Sequence[SessionId]:
         """Sessions with queued runs and no active one."""
@@ -162,7 +230,7 @@ class Upkeep(Protocol):
         went away."""
 
 
-class Store(View, Log, Desks, Insides, Places, Judging, Upkeep, Protocol):
+class Store(View, Log, Desks, Insides, Places, Judging, Nodes, Keeping, Upkeep, Protocol):
     """All of it. One object per technology, one conformance suite for all."""
 
     def seen_by(self, who: Principal) -> View:

@@ -1,6 +1,6 @@
 """A view: all that one principal may read. What they may not see is not there: NotFound."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from tenuto.core.approval import Approval
@@ -47,6 +47,12 @@ class Logs(Protocol):
         At most `limit`, and fewer when they are large; none only if there is none.
         A deleted session's log can be read to its `session.deleted` until it is purged.
         """
+
+    async def read_many(
+        self, after: Mapping[StreamId, int], *, limit: int
+    ) -> Mapping[StreamId, Page]:
+        """What `read` gives of each of these logs, as one read; no page for a log that is not
+        there. `limit` is for each of them."""
 
 
 class Sessions(Protocol):

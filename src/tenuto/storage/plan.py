@@ -225,10 +225,12 @@ def _shared(
 
 
 def created(plan: Plan) -> Plan:
-    """The plan of a new session: its workspace hears of it first."""
+    """The plan of a new session: its workspace hears of it first, and it is not made if a file that
+    it speaks of went away since it was read."""
     session = plan.session
     if session.comparison is not None:
         return plan
+    plan = replace(plan, claimed=plan.files)
     return replace(plan, shared=(_created(session, session.created_at, session.by), *plan.shared))
 
 

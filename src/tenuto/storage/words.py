@@ -1,7 +1,12 @@
-"""What someone typed into a search box, as words."""
+"""What someone typed into a search box, and what can be found, as words."""
+
+import re
+import unicodedata
 
 WORD_LIMIT = 16
 """More words than this narrow nothing down; the rest are left out."""
+
+_TOKEN = re.compile(r"[^\W_]+")
 
 
 def words_of(typed: str) -> tuple[str, ...] | None:
@@ -10,3 +15,9 @@ def words_of(typed: str) -> tuple[str, ...] | None:
     if not parts:
         return None
     return tuple(part for part in parts if any(c.isalnum() for c in part))[:WORD_LIMIT]
+
+
+def tokens(text: str) -> list[str]:
+    """What a text is found by: letters and digits, without their accents and their case."""
+    plain = unicodedata.normalize("NFKD", text.lower())
+    return _TOKEN.findall("".join(c for c in plain if not unicodedata.combining(c)))

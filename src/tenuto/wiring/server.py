@@ -1,15 +1,15 @@
 """The server: its store, its engine and its socket, from the first to the last moment."""
 
 import asyncio
-import contextlib
 import logging
+import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 import click
 
-from tenuto import logs
+from tenuto import __version__, logs
 from tenuto.agent.providers.catalogue.catalogue import Catalogue
 from tenuto.agent.titles import TitleMaker
 from tenuto.api import sse
@@ -22,82 +22,110 @@ from tenuto.api.services import Services
 from tenuto.banner import FetchBar, banner, base_url
 from tenuto.clock import RandomIds, SystemClock
 from tenuto.config import Secret, Settings
-from tenuto.core.error import NotFound
-from tenuto.core.session import DEFAULT_WORKSPACE, Workspace
 from tenuto.core.value import NodeId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
+from tenuto.engine.saved import SETTINGS
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.ports.points import Points
 from tenuto.ports.store import Store
-from tenuto.storage.memory import MemoryStore
-from tenuto.storage.sqlite import SqliteStore
 from tenuto.wiring import translate
+from tenuto.wiring.first_workspace import ensure_default_workspace
+from tenuto.wiring.storage import must_be_whole, open_store, shared_token
 
 log = logging.getLogger(__name__)
 
 DAY_SECONDS = 24 * 3600
 
 
-async def run(
-    settings: Settings,
-    token: Secret,
-    mask: logs.Mask,
-    points: Points,
-    *,
-    on_ready: Callable[[], None],
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """What a server is given by the process that it is in."""
+
+    name: str
+    """Of this node."""
+    token: Secret | None
+    """None: it is in the store."""
+    mask: logs.Mask
+    points: Points
+    listening: socket.socket | None
+    """A socket that others listen on too; None: its own, bound when it is wanted."""
+    is_told: bool
+    """Whether the address is to be printed."""
+    on_ready: Callable[[], None]
+
+
+async def run(settings: Settings, process: Process) -> None:
     """Serve until told to stop."""
     stopping = Stopping()
     switchboard = Switchboard()
-    store = _store(settings, switchboard, points)
+    store = open_store(settings, switchboard, process.name, process.points)
     await store.open()
     models = Catalogue(translate.catalogue(settings), progress=FetchBar())
     try:
-        with contextlib.closing(bind(settings.host, settings.port)) as listening:
-            saved = translate.saved(settings, points)
+        await must_be_whole(store)
+        token = process.token or await shared_token(settings, store)
+        process.mask.learn(token)
+        with process.listening or bind(settings.host, settings.port) as listening:
+            saved = translate.saved(settings, store, process.points)
             keepers = Keepers(
                 settings=translate.preferences(settings, saved, models),
-                providers=translate.providers(saved, models, mask),
+                providers=translate.providers(saved, models, process.mask),
             )
+            switchboard.on_rang_kept.append(saved.rang)
+            switchboard.on_resync.append(lambda: saved.rang(SETTINGS))
             await saved.begin()
-            keepers.providers.begin()
-            parts = build(settings, store, models, keepers, switchboard, points)
-            await _ensure_default_workspace(settings, store)
+            await translate.take_over(settings, saved)
+            parts = build(settings, store, models, keepers, switchboard, process)
+            await ensure_default_workspace(settings, store, process.name)
             await parts.engine.start()
-            door = Door(
-                token=token.reveal(),
-                host=settings.host,
-                port=listening.getsockname()[1],
-                allowed_hosts=settings.allowed_hosts,
-                allowed_origins=settings.allowed_origins,
-            )
-
-            url = base_url(door.host, door.port)
-            guesses = Guesses(most_per_minute=settings.limits.wrong_tokens)
 
             async def until() -> None:
                 await stopping.asked()
                 await _stop(settings, parts.engine, stopping)
+                await saved.stop()
 
-            def ready() -> None:
-                on_ready()
-                # Whoever chose the token knows it; one that was made is known only from here.
-                shown = settings.token is None or sys.stdout.isatty()
-                click.echo(banner(settings, url, token if shown else None))
-
-            await run_server(
-                build_app(parts.services, door, guesses, points=points),
-                listening,
-                limits=translate.connection_limits(settings),
-                on_ready=ready,
-                until=until,
-            )
+            await _serve(settings, process, parts.services, listening, token, until)
     finally:
         await models.close()
         await store.close()
+
+
+async def _serve(
+    settings: Settings,
+    process: Process,
+    services: Services,
+    listening: socket.socket,
+    token: Secret,
+    until: Callable[[], Awaitable[None]],
+) -> None:
+    door = Door(
+        token=token.reveal(),
+        host=settings.host,
+        port=listening.getsockname()[1],
+        allowed_hosts=settings.allowed_hosts,
+        allowed_origins=settings.allowed_origins,
+        one_of_many=settings.is_shared,
+    )
+    guesses = Guesses(most_per_minute=settings.limits.wrong_tokens)
+
+    def ready() -> None:
+        process.on_ready()
+        if process.is_told:
+            # Whoever chose the token knows it; one that was made is known only from here.
+            shown = token if settings.token is None or sys.stdout.isatty() else None
+            url = base_url(door.host, door.port)
+            click.echo(banner(settings, url, shown, node=process.name))
+
+    await run_server(
+        build_app(services, door, guesses, points=process.points),
+        listening,
+        limits=translate.connection_limits(settings),
+        on_ready=ready,
+        until=until,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +146,19 @@ def build(
     models: Catalogue,
     keepers: Keepers,
     switchboard: Switchboard,
-    points: Points,
+    process: Process,
 ) -> Parts:
     """The whole server but its socket."""
-    clock, ids, metrics = SystemClock(), RandomIds(), Metrics()
-    node = Node(id=NodeId(ids.new("node")), clock=clock, ids=ids, points=points)
+    clock, ids, metrics, points = SystemClock(), RandomIds(), Metrics(), process.points
+    node = Node(
+        id=NodeId(ids.new("node")),
+        name=process.name,
+        version=__version__,
+        clock=clock,
+        ids=ids,
+        points=points,
+        folders=translate.folders(settings, process.name),
+    )
     engine = build_engine(
         node,
         store,
@@ -134,6 +170,8 @@ def build(
         frame=sse.frame,
         run_seconds=settings.limits.run_seconds,
         fold_after_seconds=settings.limits.fold_deltas_days * DAY_SECONDS,
+        lease_seconds=settings.limits.lease_seconds,
+        active_runs=settings.limits.active_runs,
     )
     switchboard.on_committed.append(metrics.committed)
     metrics.gauge("active_runs", "Runs under way.", lambda: len(engine.coordinator.active_runs()))
@@ -142,6 +180,7 @@ def build(
         engine=engine,
         seen_by=store.seen_by,
         check_storage=store.check,
+        nodes=store.nodes,
         models=models,
         settings=keepers.settings,
         providers=keepers.providers,
@@ -163,26 +202,3 @@ async def _stop(settings: Settings, engine: Engine, stopping: Stopping) -> None:
         draining.cancel()
         await engine.drain(0)
     await engine.stop()
-
-
-def _store(settings: Settings, switchboard: Switchboard, points: Points) -> Store:
-    path = settings.sqlite_path
-    if path is None:
-        return MemoryStore(switchboard)
-    return SqliteStore(path, switchboard, points=points)
-
-
-async def _ensure_default_workspace(settings: Settings, store: Store) -> None:
-    try:
-        await store.workspace(DEFAULT_WORKSPACE)
-    except NotFound:
-        folder = settings.data.resolve() / "workspace"
-        folder.mkdir(exist_ok=True)
-        await store.put_workspace(
-            Workspace(
-                id=DEFAULT_WORKSPACE,
-                name="Default",
-                path=str(folder),
-                created_at=SystemClock().now(),
-            )
-        )

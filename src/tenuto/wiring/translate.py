@@ -1,15 +1,24 @@
 """Settings, as each part wants to be told them."""
 
+from pathlib import Path
+
 from tenuto import logs
 from tenuto.agent.loop import AgentLoop, RunLimits
 from tenuto.agent.providers.catalogue import dataset
 from tenuto.agent.providers.catalogue.catalogue import LOCAL, Catalogue, CatalogueConfig
 from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
+from tenuto.agent.surroundings import Surroundings, look_around
 from tenuto.agent.tools import ToolSettings, built_in_tools
+from tenuto.agent.tools.files.errand import Threads
+from tenuto.agent.tools.files.vault import vault_at
 from tenuto.api.connection import ConnectionLimits
 from tenuto.api.services import BodyLimits
-from tenuto.config import ProviderSettings, Secret, Settings
+from tenuto.config import ConfigError, ProviderSettings, Secret, Settings, cipher_key
+from tenuto.config.settings import MEMORY_URL
+from tenuto.core.error import StorageTrouble
 from tenuto.core.permission import Permission
+from tenuto.core.value import Instant
+from tenuto.engine.folders import Folders
 from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.saved import Saved
@@ -17,9 +26,12 @@ from tenuto.engine.settings import SettingsKeeper
 from tenuto.engine.toolbox import Toolbox
 from tenuto.ports.points import Points
 from tenuto.ports.preference import Preferences
-from tenuto.storage.settings_file import SettingsFile
+from tenuto.ports.store import Store
+from tenuto.storage.cipher import AesCipher
+from tenuto.storage.old_settings import OldSettings
 
-SETTINGS_FILE = "settings.json"
+OLD_SETTINGS = "settings.json"
+LOOKING_THREADS = 4
 
 
 def body_limits(settings: Settings) -> BodyLimits:
@@ -35,8 +47,29 @@ def connection_limits(settings: Settings) -> ConnectionLimits:
     )
 
 
-def saved(settings: Settings, points: Points) -> Saved:
-    return Saved(SettingsFile(settings.data / SETTINGS_FILE, points=points))
+def saved(settings: Settings, store: Store, points: Points) -> Saved:
+    return Saved(store, AesCipher(lambda: _cipher_key(settings)), points=points)
+
+
+async def take_over(settings: Settings, saved: Saved) -> None:
+    """What an earlier version kept in a file goes to where everything is kept now."""
+    if settings.database == MEMORY_URL:
+        # Nothing lasts there: what does is not taken away for it.
+        return
+    file = OldSettings(settings.data / OLD_SETTINGS)
+    old = await file.read()
+    if old is None:
+        return
+    if await saved.inherit(old):
+        await file.remove()
+    else:
+        await file.put_aside()
+
+
+def folders(settings: Settings, node: str) -> Folders:
+    if not settings.is_shared:
+        return Folders()
+    return Folders(node, settings.workspaces)
 
 
 def preferences(settings: Settings, saved: Saved, models: Catalogue) -> SettingsKeeper:
@@ -72,7 +105,15 @@ def worker(settings: Settings, models: Catalogue, keeper: SettingsKeeper, node: 
         calls=settings.limits.calls,
         retry_seconds=settings.limits.retry_seconds,
     )
-    return AgentLoop(models, toolbox, limits, node.clock, points=node.points)
+    threads = Threads(LOOKING_THREADS)
+
+    async def surroundings(folder: Path, now: Instant) -> Surroundings:
+        vault = vault_at(settings.data)
+        return await threads.run(lambda errand: look_around(folder, now, vault))
+
+    return AgentLoop(
+        models, toolbox, limits, node.clock, surroundings=surroundings, points=node.points
+    )
 
 
 def catalogue(settings: Settings) -> CatalogueConfig:
@@ -84,7 +125,7 @@ def catalogue(settings: Settings) -> CatalogueConfig:
         providers=tuple(_provider(provider, limits) for provider in settings.providers),
         default_model=settings.model or None,
         small_model=settings.small_model or None,
-        local=LOCAL if settings.discover else (),
+        local=LOCAL if _discovers(settings) else (),
         models_dir=settings.data / "models",
         refresh_from=dataset.ADDRESS if settings.refresh_models else "",
         embedded=settings.embedded.enabled,
@@ -116,6 +157,17 @@ def _provider(provider: ProviderSettings, limits: ProviderLimits) -> ProviderCon
         limits=limits,
         source=provider.source,
     )
+
+
+def _discovers(settings: Settings) -> bool:
+    return not settings.is_shared if settings.discover is None else settings.discover
+
+
+def _cipher_key(settings: Settings) -> bytes:
+    try:
+        return cipher_key(settings)
+    except ConfigError as error:
+        raise StorageTrouble(str(error)) from error
 
 
 def _tools(settings: Settings) -> ToolSettings:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from tests.api.contract.schema import Document
+from tests.support.cluster import serving
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawAnswer, RawApi
 from tests.support.server import TenutoServer
@@ -159,7 +160,7 @@ async def open_house(
             text = settings_file.replace("MODEL_URL", model.url)
             (folder / "tenuto.toml").write_text(text, encoding="utf-8")
         url = None if settings_file else model.url
-        async with TenutoServer(folder, model_url=url, env=env) as server:
+        async with serving(folder, model_url=url, env=env) as server:
             yield House(model, server)
 
 

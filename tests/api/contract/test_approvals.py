@@ -69,6 +69,7 @@ async def test_a_tool_that_changes_something_asks_first(house: House, session_id
     assert not (await folder(house) / "asked.txt").exists()
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_what_is_allowed_once_is_done_once(house: House, session_id: str) -> None:
     run, approval = await asked(house, session_id, "once.txt")
     given = await decide(house, approval, "allow_once")
@@ -84,6 +85,7 @@ async def test_what_is_allowed_once_is_done_once(house: House, session_id: str) 
     await assert_settled(house.api, session_id)
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_what_is_allowed_for_the_session_is_not_asked_again_there(house: House) -> None:
     one, two = await house.session(), await house.session()
     run, approval = await asked(house, one, "a.txt")
@@ -215,6 +217,7 @@ async def test_a_question_is_a_row_that_a_crash_resolves(tmp_path: Path) -> None
         assert not (await folder(house) / "crash.txt").exists()
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 @pytest.mark.parametrize(("permissions", "written"), [("allow", True), ("deny", False)])
 async def test_the_settings_may_answer_for_everyone(
     tmp_path: Path, permissions: str, written: bool

@@ -267,6 +267,7 @@ async def games(api: Api) -> int:
     return sum(one["games"] for one in (await api.get("/api/comparisons/scoreboard"))["models"])
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_a_removed_workspace_takes_its_comparisons_along(
     house: House, api: Api, tmp_path: Path
 ) -> None:

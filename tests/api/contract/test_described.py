@@ -82,6 +82,7 @@ async def test_health_is_told_to_anyone(house: House) -> None:
                 assert response.status == 200
 
 
+@pytest.mark.one_node("each node counts for itself")
 async def test_metrics_count_what_happens(house: House, session_id: str) -> None:
     before = await house.api.text("/metrics")
     await house.answered(session_id, "hi", "Hello.")

@@ -43,6 +43,7 @@ async def says(house: House, status: int) -> None:
     await until(is_so)
 
 
+@pytest.mark.one_node("it looks at the database's file")
 async def test_on_a_full_disk_a_cancel_closes_the_providers_connection(disk: Path) -> None:
     async with open_house(disk, {}) as house:
         session_id = await house.session()
@@ -67,6 +68,7 @@ async def test_on_a_full_disk_a_cancel_closes_the_providers_connection(disk: Pat
         await says(house, 200)
 
 
+@pytest.mark.one_node("it looks at the database's file")
 async def test_a_database_that_is_taken_away_is_noticed_and_accepts_nothing(
     tmp_path: Path,
 ) -> None:

@@ -98,6 +98,7 @@ async def test_logging_in_gives_a_cookie_that_opens_everything(house: House) -> 
         assert (await visit(house, "/api/sessions", Cookie=shown))[0].status == 200
 
 
+@pytest.mark.one_node("the cookie's name is that of the cluster")
 async def test_logging_out_takes_the_cookie_back(house: House) -> None:
     answer, cookies = await visit(house, "/login", method="DELETE")
     ours = f"tenuto_{house.server.port}"
@@ -205,6 +206,7 @@ async def test_an_answer_is_never_taken_for_something_else(api: Api) -> None:
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
 
+@pytest.mark.one_node("each node counts for itself")
 @pytest.mark.parametrize("way", ["link", "form", "bearer"])
 async def test_whoever_guesses_must_wait_and_nobody_else(tmp_path: Path, way: str) -> None:
     async with open_house(tmp_path, {"TENUTO_LIMITS_WRONG_TOKENS": "5"}) as house:
@@ -252,6 +254,7 @@ async def test_cookies_of_others_do_not_hide_ours(house: House, odd: str) -> Non
         assert (await visit(house, "/api/models", Cookie=shown))[0].status == 200, shown
 
 
+@pytest.mark.one_node("the cookie's name is that of the cluster")
 async def test_two_servers_on_one_host_have_two_cookies(house: House, tmp_path: Path) -> None:
     async with open_house(tmp_path, {}) as other:
         _, here = await visit(house, f"/login?token={house.server.token}")

@@ -42,6 +42,7 @@ async def test_the_same_again_is_answered_even_when_it_would_now_be_refused(
     assert (again.status, again.body["id"]) == (202, first.body["id"])
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_the_same_again_is_answered_when_its_model_or_folder_has_gone_since(
     house: House, session_id: str, tmp_path: Path
 ) -> None:
@@ -137,6 +138,7 @@ async def test_a_refused_request_leaves_its_key_free(house: House, session_id: s
     assert (await send(house.api, path, {"input": "hi"}, "k5")).status == 202
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_sessions_workspaces_and_files_are_made_once(house: House, tmp_path: Path) -> None:
     for path, body in [
         ("/api/sessions", {"title": "Once"}),

@@ -187,6 +187,7 @@ async def test_panes_that_are_not_there_are_refused_and_nobody_is_asked(
         assert await house.messages(pane["session_id"]) == []
 
 
+@pytest.mark.one_node("each node asks providers for their lists itself")
 async def test_a_model_that_is_gone_stops_the_prompt_before_anyone_is_asked(house: House) -> None:
     made = (await house.api.post("/api/comparisons", {"models": MODELS})).body
     house.model.models = ["one", "two"]

@@ -49,6 +49,7 @@ async def test_while_it_drains_nothing_new_is_accepted_and_what_runs_may_end(
         assert await house.texts(other) == ["before", "Yes."]
 
 
+@pytest.mark.one_node("each node closes its streams when it stops, whoever still runs")
 async def test_what_does_not_end_in_time_is_interrupted_and_the_queue_stays(
     tmp_path: Path,
 ) -> None:
@@ -90,6 +91,7 @@ async def test_a_shutdown_is_never_recorded_as_the_users_cancel_nor_the_other_wa
         assert await house.server.wait() == 0
 
 
+@pytest.mark.one_node("it looks at the server's process")
 async def test_a_second_signal_asks_it_to_hurry(tmp_path: Path) -> None:
     async with open_house(tmp_path, {"TENUTO_DRAIN": "3600"}) as house:
         run, _ = await house.held(await house.session(), "hi")

@@ -23,12 +23,14 @@ def kinds(frames: list[RawFrame]) -> list[str]:
     return [frame.event for frame in frames]
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_the_default_workspace_always_exists(api: Api) -> None:
     found = (await api.get("/api/workspaces"))["workspaces"]
     assert "default" in {workspace["id"] for workspace in found}
     assert Path((await api.get("/api/workspaces/default"))["path"]).is_absolute()
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_a_workspace_is_made_read_changed_and_removed(api: Api, tmp_path: Path) -> None:
     made = await make(api, tmp_path)
     path = f"/api/workspaces/{made['id']}"
@@ -72,6 +74,7 @@ async def test_the_default_workspace_cannot_be_removed(api: Api) -> None:
     refused(await api.call("DELETE", "/api/workspaces/default"), 403, "forbidden")
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_sessions_belong_to_their_workspace_and_go_with_it(
     house: House, tmp_path: Path
 ) -> None:
@@ -87,6 +90,7 @@ async def test_sessions_belong_to_their_workspace_and_go_with_it(
     assert (await house.api.get(f"/api/sessions/{outside}"))["id"] == outside
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_tools_work_in_the_workspaces_folder(house: House, tmp_path: Path) -> None:
     (tmp_path / "here.txt").write_text("found it")
     made = await make(house.api, tmp_path)
@@ -100,6 +104,7 @@ async def test_tools_work_in_the_workspaces_folder(house: House, tmp_path: Path)
     await house.ended(run["id"])
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_the_stream_tells_of_sessions_and_runs(house: House, tmp_path: Path) -> None:
     made = await make(house.api, tmp_path)
     path = f"/api/workspaces/{made['id']}/events"
@@ -125,6 +130,7 @@ async def test_the_stream_tells_of_sessions_and_runs(house: House, tmp_path: Pat
     assert {frame.data["session_id"] for frame in stream.frames} == {session_id}
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_what_was_said_in_a_deleted_session_is_gone_from_the_workspace_too(
     house: House, tmp_path: Path
 ) -> None:
@@ -140,6 +146,7 @@ async def test_what_was_said_in_a_deleted_session_is_gone_from_the_workspace_too
         assert "secret" not in str(snapshot.data)
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_the_streams_cursor_follows_the_same_rules(house: House, tmp_path: Path) -> None:
     made = await make(house.api, tmp_path)
     path = f"/api/workspaces/{made['id']}/events"
@@ -156,6 +163,7 @@ async def test_the_streams_cursor_follows_the_same_rules(house: House, tmp_path:
             assert {s["id"] for s in snapshot.data["sessions"]} == {one, two}
 
 
+@pytest.mark.one_node("a shared folder is named below --workspaces, and not by its path")
 async def test_a_live_viewer_of_a_workspace_sees_what_happens_next(
     house: House, tmp_path: Path
 ) -> None:

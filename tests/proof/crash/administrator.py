@@ -1,17 +1,28 @@
 """The administrator: sets things and adds providers while everyone works."""
 
 import json
-import stat
-from contextlib import suppress
 from pathlib import Path
-
-import anyio
+from typing import Any
 
 from tests.proof.crash.people import People
 
 HOUSE_KEY = "key-of-the-house"
 GUEST_KEY = "key-of-the-guest"
-LOOK_SECONDS = 0.01
+OLD_KEY = "key-of-old-times"
+OLD: dict[str, Any] = {
+    "permissions": {"read_file": "allow"},
+    "providers": [
+        {"name": "old", "kind": "ollama", "base_url": "http://127.0.0.1:9", "key": OLD_KEY}
+    ],
+}
+"""What an earlier version kept, in a file of its own."""
+
+
+def leave_old_settings(data: Path) -> None:
+    """As a server of an earlier version left them, before the first start of this one."""
+    data.mkdir(mode=0o700)
+    (data / "settings.json").write_text(json.dumps(OLD))
+    (data / ".settings.json.0123456789abcdef").write_text(OLD_KEY)
 
 
 class Administrator:
@@ -21,12 +32,6 @@ class Administrator:
         self._address = {"kind": "openai", "base_url": people.caller.server.model_url}
 
     async def play(self) -> None:
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._look_at_the_file)
-            await self._administer()
-            group.cancel_scope.cancel()
-
-    async def _administer(self) -> None:
         """Nothing is said twice: what one answer promised, no later call can make good."""
         await self._set({"permissions": {"fetch_url": "deny", "todo": "ask"}})
         await self._caller.ask("PUT", "/api/providers/house", {**self._address, "key": HOUSE_KEY})
@@ -53,23 +58,3 @@ class Administrator:
 
     async def _set(self, wish: dict[str, object]) -> None:
         await self._caller.ask("PATCH", "/api/settings", wish)
-
-    async def _look_at_the_file(self) -> None:
-        """Whoever looks, at any moment, finds it whole, and its owner's only."""
-        folder = self._people.folder / "data"
-        while True:
-            for path in folder.glob("*settings.json*"):
-                # A draft may be gone again.
-                with suppress(FileNotFoundError):
-                    self._look_at(path)
-            await anyio.sleep(LOOK_SECONDS)
-
-    def _look_at(self, path: Path) -> None:
-        mode = stat.S_IMODE(path.stat().st_mode)
-        if mode != 0o600:
-            self._caller.record.complaints.append(f"{path.name} can be read by others: {mode:o}")
-        if path.name == "settings.json":
-            try:
-                json.loads(path.read_bytes())
-            except ValueError as error:
-                self._caller.record.complaints.append(f"{path.name} is not whole: {error}")

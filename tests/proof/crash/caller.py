@@ -64,7 +64,8 @@ class Caller:
             method=method, path=path, key=key or None, sent=sent, status=status, body=found
         )
         self.record.answers.append(answer)
-        explained = answer.good or (deaths and status in SETBACKS)
+        # It may have been dead when we asked, without anyone knowing of it yet.
+        explained = answer.good or ((deaths or self.server.deaths) and status in SETBACKS)
         if not explained:
             self.record.complaints.append(f"{method} {path} was answered {status}: {text[:300]}")
         return answer

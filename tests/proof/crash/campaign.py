@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 
 from tests.proof.crash.cycle import run_cycle
+from tests.proof.crash.ground import Ground
 from tests.proof.crash.phase import Target
 from tests.proof.crash.server import ServerProcesses
 
@@ -32,7 +33,7 @@ class Report:
 
 
 async def run_campaign(
-    processes: ServerProcesses, folder: Path, targets: Sequence[Target]
+    processes: ServerProcesses, ground: Ground, folder: Path, targets: Sequence[Target]
 ) -> Report:
     """Die at each of these; the report says what was wrong afterwards."""
     report = Report()
@@ -42,7 +43,7 @@ async def run_campaign(
     async def work() -> None:
         while waiting:
             number, target = waiting.pop(0)
-            await _try(processes, folder / f"cycle-{number}", target, report)
+            await _try(processes, ground, folder / f"cycle-{number}", target, report)
             done = len(targets) - len(waiting)
             if done % 25 == 0:
                 _say(f"{done} of {len(targets)}, {report.kills} kills")
@@ -54,10 +55,12 @@ async def run_campaign(
     return report
 
 
-async def _try(processes: ServerProcesses, folder: Path, target: Target, report: Report) -> None:
+async def _try(
+    processes: ServerProcesses, ground: Ground, folder: Path, target: Target, report: Report
+) -> None:
     for n in range(TRIES):
         place = folder / f"try-{n}"
-        outcome = await run_cycle(processes, place, target)
+        outcome = await run_cycle(processes, ground, place, target)
         report.kills += outcome.kills
         if outcome.wrong is not None:
             report.wrong.append(f"{target} ({place}): {outcome.wrong}")

@@ -9,8 +9,10 @@ from pathlib import Path
 import aiohttp
 import anyio
 
+from tests.proof.crash.administrator import leave_old_settings
 from tests.proof.crash.caller import Caller
 from tests.proof.crash.checker import Checker, until
+from tests.proof.crash.ground import Ground
 from tests.proof.crash.model import Gates, ScriptedModel
 from tests.proof.crash.people import Halfway, People
 from tests.proof.crash.phase import Phase, Target
@@ -35,19 +37,23 @@ class Outcome:
     """What the checker found; None: the contract holds."""
 
 
-async def run_cycle(processes: ServerProcesses, folder: Path, target: Target) -> Outcome:
+async def run_cycle(
+    processes: ServerProcesses, ground: Ground, folder: Path, target: Target
+) -> Outcome:
     """Kill there, start again, go on, and check."""
     armed = Order(point=target.point, passing=target.passing)
-    outcome = await _play(processes, folder, target.phase, armed)
+    outcome = await _play(processes, ground, folder, target.phase, armed)
     if outcome.wrong is None:
         shutil.rmtree(folder)
     return outcome
 
 
-async def take_census(processes: ServerProcesses, folder: Path, phase: Phase) -> Counter[str]:
+async def take_census(
+    processes: ServerProcesses, ground: Ground, folder: Path, phase: Phase
+) -> Counter[str]:
     """How often each point is passed in this phase if nothing kills it there."""
     path = folder / "census"
-    outcome = await _play(processes, folder, phase, Order(census=str(path)))
+    outcome = await _play(processes, ground, folder, phase, Order(census=str(path)))
     if outcome.wrong is not None:
         raise AssertionError(f"wrong without a kill while {phase}: {outcome.wrong}")
     found = read_census(path)
@@ -55,14 +61,20 @@ async def take_census(processes: ServerProcesses, folder: Path, phase: Phase) ->
     return found
 
 
-async def _play(processes: ServerProcesses, folder: Path, phase: Phase, last: Order) -> Outcome:
+async def _play(
+    processes: ServerProcesses, ground: Ground, folder: Path, phase: Phase, last: Order
+) -> Outcome:
     """Play it in this folder; what is there afterwards is left for whoever wants to look."""
     await anyio.Path(folder).mkdir(parents=True)
+    leave_old_settings(folder / "data")
+    env = await ground.prepare(folder)
     started = time.monotonic()
     wrong: str | None = None
     async with ModelServer() as model:
         orders = phase.orders(last)
-        async with CrashingServer(processes, folder, model_url=model.url, orders=orders) as server:
+        async with CrashingServer(
+            processes, folder, model_url=model.url, orders=orders, env=env
+        ) as server:
             try:
                 with anyio.fail_after(CYCLE_SECONDS):
                     await _act(server, model, phase)
@@ -71,6 +83,8 @@ async def _play(processes: ServerProcesses, folder: Path, phase: Phase, last: Or
             reached = server.crashes > 0
             # Before the server is cleared away: that death is followed by no check.
             kills = server.deaths
+    if wrong is None:
+        await ground.clear(env)
     seconds = time.monotonic() - started
     return Outcome(reached=reached, kills=kills, seconds=seconds, wrong=wrong)
 

@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -86,7 +86,13 @@ class CrashingServer:
     """Keeps a server alive from `async with` to its end; says when it is up."""
 
     def __init__(
-        self, processes: ServerProcesses, folder: Path, *, model_url: str, orders: Sequence[Order]
+        self,
+        processes: ServerProcesses,
+        folder: Path,
+        *,
+        model_url: str,
+        orders: Sequence[Order],
+        env: Mapping[str, str] | None = None,
     ) -> None:
         """`orders` are the first processes; each further one is a plain one."""
         self._processes = processes
@@ -114,6 +120,7 @@ class CrashingServer:
             "TENUTO_EMBEDDED_ENABLED": "off",
             "OPENAI_API_KEY": "no-key",
             "OPENAI_BASE_URL": model_url,
+            **(env or {}),
         }
 
     @property

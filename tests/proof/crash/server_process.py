@@ -15,7 +15,7 @@ from tenuto.config import load
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.storage.sqlite.file import checkpointer
 from tenuto.wiring import serve
-from tests.proof.crash.odd import be_odd
+from tests.proof.crash.odd import be_odd, lose_answers
 from tests.proof.crash.points import Census, CrashPoints
 
 PASSIVE_PAGES = 60
@@ -26,6 +26,7 @@ LOADED_LATE = (
     "anyio._backends._asyncio",
     "uvicorn.lifespan.off",
     "uvicorn.protocols.http.httptools_impl",
+    "tenuto.storage.postgres",
 )
 """What a server loads only when it starts."""
 
@@ -48,6 +49,7 @@ def prepare() -> None:
     checkpointer.PASSIVE_PAGES = PASSIVE_PAGES
     checkpointer.RESTART_PAGES = RESTART_PAGES
     be_odd()
+    lose_answers()
     # Nobody here looks at the page or at the description of the API.
     described = document(routes.ALL, cookie="tenuto")
     vars(app)["document"] = lambda endpoints, *, cookie: described

@@ -2,9 +2,8 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
-from tests.proof.crash.administrator import GUEST_KEY, HOUSE_KEY
+from tests.proof.crash.administrator import GUEST_KEY, HOUSE_KEY, OLD, OLD_KEY
 from tests.proof.crash.record import ClientRecord, Json
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
@@ -24,15 +23,16 @@ async def check_settings(
     there = {one["name"]: one for one in (await api.get("/api/providers"))["providers"]}
     for name, given in _providers(record).items():
         assert given.items() <= there.pop(name).items(), f"{name}: {given} became {there}"
-    assert set(there) == {"openai"}, there
-    _check_file(folder / "data", set(_providers(record)))
+    assert set(there) == {"openai", "old"}, there
+    assert there["old"]["key"] == "set", "a key of an earlier version was lost"
+    _check_files(folder / "data")
     _check_keys(record, model, folder)
 
 
 def _wishes(record: ClientRecord) -> tuple[Json, Json]:
     """The settings that were answered, and the rules for single tools."""
     wanted: Json = {}
-    rules: Json = {}
+    rules: Json = {**OLD["permissions"]}
     for answer in record.good("PATCH", "/api/settings"):
         wanted |= {name: value for name, value in answer.sent.items() if name != "permissions"}
         rules |= answer.sent.get("permissions", {})
@@ -53,21 +53,22 @@ def _providers(record: ClientRecord) -> dict[str, Json]:
     return found
 
 
-def _check_file(data: Path, names: set[str]) -> None:
-    path = data / "settings.json"
-    kept: dict[str, Any] = json.loads(path.read_bytes())
-    assert {one["name"] for one in kept["providers"]} == names, kept
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert HOUSE_KEY in path.read_text()
-    beside = [one.name for one in data.glob("*settings.json*") if one != path]
-    assert not beside, f"what a crash left is still there, keys and all: {beside}"
+def _check_files(data: Path) -> None:
+    """What was taken over is gone, and nobody can read a key in anything that is there."""
+    left = [one.name for one in data.glob("*settings.json*")]
+    assert not left, f"an earlier version's file is still there, keys and all: {left}"
+    for path in data.iterdir():
+        if path.is_file():
+            content = path.read_bytes()
+            seen = [key for key in (*KEYS.values(), OLD_KEY) if key.encode() in content]
+            assert not seen, f"{path.name} has {seen} in it"
+            assert path.stat().st_mode & 0o077 == 0, f"{path.name} can be read by others"
 
 
 def _check_keys(record: ClientRecord, model: ModelServer, folder: Path) -> None:
     answers = json.dumps([answer.body for answer in record.answers])
     told = answers + (folder / "server.log").read_text(errors="replace")
     assert not [key for key in KEYS.values() if key in told], "a key was told"
-    assert GUEST_KEY not in (folder / "data" / "settings.json").read_text()
     for exchange in model.exchanges:
         key = next((key for name, key in KEYS.items() if f"{name}: " in exchange.prompt), None)
         if key is not None:

@@ -1,6 +1,7 @@
 """What the server's answers claim, held against the log: accepted, cancelled, ended."""
 
 from tests.oracle.rule import Json
+from tests.proof.history.cause import check_away, check_lease_was_lost, check_settled, may_end_runs
 from tests.proof.history.evidence import Call, Evidence
 from tests.proof.history.finding import Findings
 from tests.proof.history.session_history import SessionHistory
@@ -34,6 +35,7 @@ class _Claims:
         self._check_requests()
         for call in self._of.calls:
             self._check_status(call)
+            check_away(self._evidence, call, self._findings)
             self._check_endings(call)
             if accepted_run(call) is not None:
                 self._check_accepted(call)
@@ -141,10 +143,18 @@ class _Claims:
                 holds = self._of.deleted
             case "server_crashed":
                 holds = any(
-                    evil.action.startswith("kill") and evil.began < seen and evil.ended > sent
+                    may_end_runs(self._evidence, evil) and evil.began < seen and evil.ended > sent
                     for evil in self._evidence.misfortunes
                 )
-            case "storage" | "internal" | "server_stopped":
+                check_settled(
+                    self._evidence, run["id"], sent=sent, seen=seen, findings=self._findings
+                )
+            case "storage":
+                check_lease_was_lost(
+                    self._evidence, run, sent=sent, seen=seen, findings=self._findings
+                )
+                return
+            case "internal" | "server_stopped":
                 self._findings.check(FAULT, False, f"{run}")
                 return
             case _:

@@ -17,6 +17,8 @@ ANSWER_SECONDS = 12.0
 SILENCE_SECONDS = 15.0
 """The server sends a sign of life every ten."""
 PAUSE_SECONDS = 0.05
+AWAY = 503
+"""The store is away, for now."""
 ENDLESS = aiohttp.ClientTimeout(total=None)
 LOST = (aiohttp.ClientError, OSError, TimeoutError, ValueError)
 
@@ -67,6 +69,11 @@ class HistoryClient:
         except LOST as error:
             self._record.write(Answer(id=request_id, at=now(), lost=_name(error)))
             return None
+        if reply.status == AWAY:
+            # It may have been done: only the same key, or a look, tells.
+            code = f"{AWAY} {reply.body['code']}"
+            self._record.write(Answer(id=request_id, at=now(), lost=code))
+            return None
         self._record.write(Answer(id=request_id, at=now(), status=reply.status, body=reply.body))
         return reply
 
@@ -100,8 +107,10 @@ class HistoryClient:
         async with stream.opened(call):
             run_id = (stream.location or "").removeprefix("/api/runs/") or None
             at = now()
-            if stream.status is None:
-                self._record.write(Answer(id=request_id, at=at, lost="no answer"))
+            if stream.status in (None, AWAY):
+                self._record.write(
+                    Answer(id=request_id, at=at, lost=f"{stream.status or 'no answer'}")
+                )
             else:
                 known = None if run_id is None else {"id": run_id}
                 self._record.write(Answer(id=request_id, at=at, status=stream.status, body=known))

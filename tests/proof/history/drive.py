@@ -11,8 +11,10 @@ from random import Random
 from typing import NamedTuple
 
 from tests.proof.history.nemesis import Nemesis
-from tests.proof.history.proxy import Proxy
+from tests.proof.history.node_nemesis import NodeNemesis
+from tests.proof.history.nodes import LEASE_SECONDS, nodes
 from tests.proof.history.record import FORMAT, History, Record, now
+from tests.support.proxy import Proxy
 from tests.support.server import TenutoServer
 
 PROCESSES = 2
@@ -30,27 +32,32 @@ class Plan(NamedTuple):
     """Sessions at a time in each process of clients."""
     events: int = 0
     """At least so many must have been seen."""
+    nodes: int = 0
+    """So many on one PostgreSQL; 0: one server without."""
 
 
 async def make_history(path: Path, plan: Plan) -> None:
-    """Write the record of a history."""
+    """Write the record of a history, and beside it what the servers said."""
     with tempfile.TemporaryDirectory(prefix="tenuto-history-") as folder:
         parts = [Path(folder) / f"part{n}" for n in range(PROCESSES + 1)]
         await _play(Path(folder), parts, plan)
         _join(parts, path)
+        for log in (Path(folder) / "server").glob("*.log"):
+            shutil.copy(log, path.with_name(f"{path.name}.{log.name}"))
 
 
 async def _play(folder: Path, parts: Sequence[Path], plan: Plan) -> None:
     random = Random(plan.seed)
     record = Record(parts[0])
-    record.write(History(format=FORMAT, seed=plan.seed, seconds=plan.seconds))
+    lease = LEASE_SECONDS if plan.nodes else None
+    record.write(History(format=FORMAT, seed=plan.seed, seconds=plan.seconds, lease=lease))
     async with AsyncExitStack() as stack:
         model_url = await stack.enter_async_context(_model())
-        server = TenutoServer(folder / "server", model_url=model_url, env=TELL)
-        await stack.enter_async_context(server)
-        proxy = await stack.enter_async_context(Proxy(server.port, Random(random.random())))
+        nemesis = await stack.enter_async_context(
+            _mistreated(folder / "server", plan, record, random, model_url)
+        )
         processes = [
-            await stack.enter_async_context(_clients(n, part, proxy.port, plan))
+            await stack.enter_async_context(_clients(n, part, nemesis.proxy.port, plan))
             for n, part in enumerate(parts[1:])
         ]
         until = now() + plan.seconds
@@ -58,12 +65,37 @@ async def _play(folder: Path, parts: Sequence[Path], plan: Plan) -> None:
         def enough() -> bool:
             return now() > until and sum(clients.seen for clients in processes) >= plan.events
 
-        await Nemesis(server, proxy, record, random).rage(enough)
+        await nemesis.rage(enough)
         async with asyncio.timeout(AFTERWARDS_SECONDS):
             codes = [await clients.end() for clients in processes]
     record.close()
     if any(codes):
         raise RuntimeError(f"the clients ended with {codes}")
+
+
+@asynccontextmanager
+async def _mistreated(
+    folder: Path, plan: Plan, record: Record, random: Random, model_url: str
+) -> AsyncGenerator[Nemesis, None]:
+    """The server or the nodes, the bad network before them, and who spoils both."""
+    if not plan.nodes:
+        server = TenutoServer(folder, model_url=model_url, env=TELL)
+        async with server, Proxy([server.port], Random(random.random())) as proxy:
+            yield Nemesis(server, proxy, record, random)
+        return
+    async with (
+        nodes(folder, plan.nodes, random, model_url=model_url, env=TELL) as all_of_them,
+        Proxy([n.port for n in all_of_them.cluster.nodes], Random(random.random())) as proxy,
+    ):
+        yield NodeNemesis(
+            all_of_them.cluster,
+            proxy,
+            record,
+            random,
+            postgres=all_of_them.postgres,
+            ways=all_of_them.ways,
+            lease_seconds=LEASE_SECONDS,
+        )
 
 
 @asynccontextmanager

@@ -1,15 +1,13 @@
 """The nemesis: it kills, pauses and starves the server, and spoils its network; all written down."""
 
 import asyncio
-import os
-import signal
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from random import Random
 
-from tests.proof.history.proxy import Proxy
 from tests.proof.history.record import Misfortune, Record, now
+from tests.support.proxy import Proxy
 from tests.support.server import TenutoServer
 
 DEEDS = {
@@ -25,9 +23,12 @@ DEEDS = {
 
 
 class Nemesis:
+    deeds: Mapping[str, int] = DEEDS
+    """How often each comes, in proportion."""
+
     def __init__(self, server: TenutoServer, proxy: Proxy, record: Record, random: Random) -> None:
         self._server = server
-        self._proxy = proxy
+        self.proxy = proxy
         self._record = record
         self._random = random
 
@@ -39,7 +40,7 @@ class Nemesis:
         while not enough():
             await asyncio.sleep(self._random.uniform(0.3, 2.5))
             deck = deck or self._random.sample(
-                list(DEEDS), k=sum(DEEDS.values()), counts=DEEDS.values()
+                list(self.deeds), k=sum(self.deeds.values()), counts=self.deeds.values()
             )
             deed = deck.pop()
             began = now()
@@ -62,17 +63,17 @@ class Nemesis:
             case "pause":
                 await self._pause(self._random.choice([0.05, 0.3, 1.0, 2.5]))
             case "cut":
-                return f"{self._proxy.cut(self._random.choice([0.1, 0.5, 1.0]))} connections"
+                return f"{self.proxy.cut(self._random.choice([0.1, 0.5, 1.0]))} connections"
             case "half-close":
-                return f"{self._proxy.close_half(0.3)} connections"
+                return f"{self.proxy.close_half(0.3)} connections"
             case "delay":
-                self._proxy.hold()
+                self.proxy.hold()
                 await asyncio.sleep(self._random.uniform(0.05, 1.5))
-                self._proxy.flow()
+                self.proxy.flow()
             case "refuse":
-                self._proxy.refusing = True
+                self.proxy.refusing = True
                 await asyncio.sleep(self._random.uniform(0.1, 1.0))
-                self._proxy.refusing = False
+                self.proxy.refusing = False
             case "slow disk":
                 async with self._busy_disk():
                     await asyncio.sleep(self._random.uniform(0.5, 3.0))
@@ -82,11 +83,11 @@ class Nemesis:
 
     async def _pause(self, seconds: float) -> None:
         """The whole process stands still, as on a machine that is swapped out or suspended."""
-        os.kill(self._server.pid, signal.SIGSTOP)
+        self._server.freeze()
         try:
             await asyncio.sleep(seconds)
         finally:
-            os.kill(self._server.pid, signal.SIGCONT)
+            self._server.thaw()
 
     @asynccontextmanager
     async def _busy_disk(self) -> AsyncGenerator[None, None]:

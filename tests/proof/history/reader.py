@@ -5,7 +5,7 @@ import json
 from enum import StrEnum
 from random import Random
 
-from tests.proof.history.client import PAUSE_SECONDS, Frame, HistoryClient, Stream
+from tests.proof.history.client import AWAY, PAUSE_SECONDS, Frame, HistoryClient, Stream
 
 
 class Manner(StrEnum):
@@ -75,7 +75,7 @@ async def follow_run(client: HistoryClient, run_id: str) -> None:
     cursor: int | None = None
     while True:
         async with client.follow(f"/api/runs/{run_id}/events", after=cursor) as stream:
-            if stream.status not in (None, 200):
+            if stream.status not in (None, 200, AWAY):
                 return
             while frames := await stream.read():
                 cursor = frames[-1].seq

@@ -27,6 +27,8 @@ class History(Line, tag="history"):
     seconds: float
     folds: bool = False
     """True if the server may have folded old deltas away while this was recorded."""
+    lease: float | None = None
+    """Of each node, in seconds; None: there was one server only."""
 
 
 class Request(Line, tag="request"):

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.oracle.rule import Rule
-from tests.proof.history import claim, evidence, order, session_history
+from tests.proof.history import cause, claim, evidence, order, session_history
 from tests.proof.history.record import Answer, Misfortune, Opened, Request, Seen
 from tests.proof.history.sample import PATH, SampleHistory, crash, seen
 
@@ -182,6 +182,29 @@ def hide_a_place(sample: SampleHistory) -> None:
     sample.call_server("GET", PATH, status=200, answer=answer)
 
 
+def fail_for_the_store(sample: SampleHistory) -> None:
+    sample.prompt("run_5")
+    sample.start("run_5")
+    sample.finish("run_5", "failed", "storage")
+
+
+def settle_too_late(sample: SampleHistory) -> None:
+    sample.times[-1] += 20.0
+
+
+def pause_where_nothing_may_be_lost(sample: SampleHistory) -> None:
+    for evil in sample.entries:
+        if isinstance(evil, Misfortune):
+            evil.action = "pause"
+
+
+def be_away_for_nothing(sample: SampleHistory) -> None:
+    sample.entries += [
+        Request(id="away", client="other", method="GET", path=PATH, sent_at=sample.tick()),
+        Answer(id="away", at=sample.tick(), lost="503 storage_unavailable"),
+    ]
+
+
 SPOILT_LOGS: list[tuple[Spoil, str]] = [
     (swap_starts, Rule.IN_ORDER),
     (lose_an_ending, claim.ANSWERED),
@@ -191,6 +214,10 @@ SPOILT_LOGS: list[tuple[Spoil, str]] = [
     (forget_one_in_a_cancel, claim.COVERED),
     (cancel_what_was_never_stopped, claim.CAUSE),
     (crash_without_a_crash, claim.CAUSE),
+    (pause_where_nothing_may_be_lost, claim.CAUSE),
+    (fail_for_the_store, cause.LOST),
+    (settle_too_late, cause.SETTLED),
+    (be_away_for_nothing, cause.AWAY),
     (run_what_nobody_asked, claim.ASKED),
     (run_twice_for_one_key, claim.SAME),
     (run_twice_for_one_key, claim.ASKED),

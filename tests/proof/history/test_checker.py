@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.oracle.rule import Rule
-from tests.proof.history import claim, evidence, order, session_history
+from tests.proof.history import cause, claim, evidence, order, session_history
 from tests.proof.history.checker import check, tell
 from tests.proof.history.record import Answer, Record, Unreadable
 from tests.proof.history.sample import SampleHistory
@@ -56,7 +56,7 @@ def test_an_undo_that_was_answered_before_a_prompt_is_before_it() -> None:
 
 
 def test_every_rule_has_a_history_that_breaks_it() -> None:
-    modules = (session_history, claim, evidence, order)
+    modules = (session_history, claim, cause, evidence, order)
     rules = {
         value
         for module in modules

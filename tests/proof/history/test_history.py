@@ -9,6 +9,7 @@ import pytest
 from tests.proof.history.checker import check
 from tests.proof.history.drive import Plan, make_history
 from tests.proof.history.record import Entry, parse, read
+from tests.support.postgres import NoPostgres
 
 pytestmark = pytest.mark.anyio
 
@@ -28,6 +29,22 @@ async def test_a_history_under_the_nemesis_is_accepted(tmp_path: Path) -> None:
     assert verdict.summary["kills"] >= 1
     assert verdict.summary["runs completed"] >= 1
     assert verdict.summary["events seen"] >= 2_000
+
+
+@pytest.mark.timeout(150)
+@pytest.mark.guarantee("E9", "E10", "E11")
+async def test_a_history_of_three_nodes_under_the_nemesis_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    try:
+        await make_history(path, Plan(seed=1, seconds=15, sessions=2, nodes=3))
+    except NoPostgres as why:
+        pytest.skip(f"SKIPPED: no PostgreSQL for the tests: {why}")
+    verdict = check(read(path))
+    sys.stdout.write(f"{verdict.summary}\n")
+    assert verdict.findings.violations == []
+    assert verdict.summary["kills"] >= 1
+    assert verdict.summary["runs completed"] >= 1
+    assert verdict.summary["events seen"] >= 1_000
 
 
 def test_the_example_on_the_page_can_be_read() -> None:

@@ -55,7 +55,7 @@ MUTANTS = (
         "own lost runs are nobody's",
         "A run of this node that nothing works on runs for ever.",
         "rescue",
-        Edit("engine/rescuer.py", "            *await self._lost_here(),\n", ""),
+        Edit("engine/rescuer.py", ", *await self._lost_here()]", "]"),
     ),
     mutant(
         "a bill that takes its run along",

@@ -6,7 +6,11 @@ from tests.proof.mutation import (
     core_mutants,
     edge_mutants,
     engine_mutants,
+    keeping_mutants,
+    node_mutants,
+    postgres_mutants,
     principal_mutants,
+    rule_mutants,
     wire_mutants,
 )
 from tests.proof.mutation.mutant import Mutant
@@ -14,9 +18,13 @@ from tests.proof.mutation.mutant import Mutant
 MUTANTS: tuple[Mutant, ...] = (
     *core_mutants.MUTANTS,
     *engine_mutants.MUTANTS,
+    *keeping_mutants.MUTANTS,
+    *node_mutants.MUTANTS,
+    *postgres_mutants.MUTANTS,
     *edge_mutants.MUTANTS,
     *blind_mutants.MUTANTS,
     *border_mutants.MUTANTS,
     *principal_mutants.MUTANTS,
+    *rule_mutants.MUTANTS,
     *wire_mutants.MUTANTS,
 )

@@ -5,8 +5,13 @@ from typing import Any
 
 from tests.oracle.rule import Json
 from tests.oracle.transcript import said
+from tests.proof.sim.loop import NODE, SimLoop
+from tests.proof.sim.script import Script, is_only_crashes
 from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import must
+
+FOR_EVER = 1 << 60
+SETTLED_SECONDS = 5.0
 
 
 class Ask:
@@ -24,22 +29,37 @@ class Ask:
 
 
 class Ledger:
-    def __init__(self, *, nodes: int) -> None:
-        self._alone = nodes == 1
+    def __init__(self, script: Script, loop: SimLoop) -> None:
+        self._alone = script.nodes == 1
+        self._is_kind = script.temper == 0.0
+        """Whoever is told to stop stops."""
+        self.is_quick = script.is_cluster and script.hurry < 1.0 and is_only_crashes(script)
+        """Whoever dies is noticed, and nothing is slow."""
+        self._loop = loop
         self.asks: list[Ask] = []
-        self.losses: list[int] = []
-        """When a node crashed, stopped, or was kept from the store."""
-        self.losing = 0
-        """How many nodes are being stopped now."""
+        self._losses: list[tuple[str, int]] = []
+        """Which node (empty: all) crashed, stopped, or was kept from the store too long, and when."""
+        self.losing: list[str] = []
+        """Nodes that are being stopped now."""
+        self.owners: dict[str, str | None] = {}
+        """By run: the node that started it."""
+        self.holders: dict[str, str | None] = {}
+        """By run: the node that accepted it, and holds its connection if it is attached."""
         self.troubles = 0
         """How often the store refused."""
+        self.died: dict[str, float] = {}
+        """Nodes that crashed, and when."""
+        self.revived_at = 0.0
+        """When there was someone again to look after what they left."""
+        self.unheld: set[str] = set()
+        """Prompts whose connection ended before anyone knew whether they were accepted."""
         self.provider_faults: set[str] = set()
         self.said: dict[str, list[str]] = {}
         """What the model said in each run, part by part."""
         self.last_said: dict[str, str] = {}
         """Of which kind the last of it was."""
-        self.at_work: dict[int, tuple[str, str]] = {}
-        """Open provider streams and running tools, by number: the run, and what it is."""
+        self.at_work: dict[int, tuple[str, str, str | None]] = {}
+        """Open provider streams and running tools, by number: the run, what it is, and where."""
         self.covered: set[str] = set()
         """Runs of which a cancel has told that it covers them."""
         self.prompts: dict[str, str] = {}
@@ -54,17 +74,25 @@ class Ledger:
         self.asks.append(ask)
         return ask
 
+    def lose(self, node: str, step: int) -> None:
+        """What this node (empty: every node) had begun until then may be lost."""
+        self._losses.append((node, step))
+
     def begin(self, run_id: str, what: str) -> int:
         self._numbers += 1
-        self.at_work[self._numbers] = (run_id, what)
+        self.at_work[self._numbers] = (run_id, what, NODE.get())
         return self._numbers
 
     def end(self, number: int) -> None:
         del self.at_work[number]
 
     def working_for(self, run_ids: Iterable[str]) -> list[str]:
+        """What works for these runs, where it could have been stopped."""
+        if not (self._alone or self._is_kind):
+            return []
         wanted = set(run_ids)
-        return [what for run_id, what in self.at_work.values() if run_id in wanted]
+        there = [(what, node) for run_id, what, node in self.at_work.values() if run_id in wanted]
+        return [what for what, node in there if not self._loop.stands_still(node or "")]
 
     def executes(self, arguments: str) -> None:
         self.executed[arguments] = self.executed.get(arguments, 0) + 1
@@ -77,9 +105,12 @@ class Ledger:
             must(run["status"] == "cancelled", "what a cancel covered ends cancelled", run)
         must(self._justified(session, run), "an ending has a cause", run)
         started = session.started_step(run["id"])
-        if started is None or run["mode"] == "compact" or not self._alone:
+        if started is None or run["mode"] == "compact":
             return
-        lost = self._lost_since(started) or self.is_deleting(session)
+        if not self._alone:
+            self._judge_elsewhere(session, run)
+            return
+        lost = self._lost_since(started, self.owners.get(run["id"])) or self.is_deleting(session)
         if not lost:
             working = self.working_for([run["id"]])
             must(not working, "nothing works for a run that has ended", run, working)
@@ -90,8 +121,21 @@ class Ledger:
         else:
             must(kept == spoken, "all that was said is kept", run, kept, spoken)
 
-    def _lost_since(self, step: int) -> bool:
-        return self.losing > 0 or any(loss >= step for loss in self.losses)
+    def _judge_elsewhere(self, session: WitnessedLog, run: Json) -> None:
+        owner = self.owners.get(run["id"]) or ""
+        if owner not in self.died and not self.is_deleting(session):
+            # Whoever ended it: its owner is dead, stands still, or has stopped itself by then.
+            working = self.working_for([run["id"]])
+            must(not working, "nothing works for a run that has ended", run, working)
+        if owner in self.died and self.is_quick:
+            waited = self._loop.now - max(self.died[owner], self.revived_at)
+            must(waited <= SETTLED_SECONDS, "the runs of the dead are settled soon", waited, run)
+
+    def _lost_since(self, step: int, *nodes: str | None) -> bool:
+        """Whether one of these nodes was lost since then."""
+        if any(node in self.losing for node in nodes):
+            return True
+        return any(loss >= step and who in ("", *nodes) for who, loss in self._losses)
 
     def is_deleting(self, session: WitnessedLog) -> bool:
         return any(ask.kind == "delete" and ask.target == session.id for ask in self.asks)
@@ -101,7 +145,9 @@ class Ledger:
         asked = [ask for ask in self.asks if ask.reaches(accepted)]
         here = [ask.kind for ask in asked if ask.target == session.id]
         of_run = [ask.kind for ask in asked if ask.target == run["id"]]
-        lost = self._lost_since(session.started_step(run["id"]) or accepted)
+        owner, holder = self.owners.get(run["id"]), self.holders.get(run["id"])
+        lost = self._lost_since(session.started_step(run["id"]) or accepted, owner)
+        left = lost or self._lost_since(accepted, holder)
         match run["reason"]:
             case "user":
                 return "cancel" in here or "cancel_run" in of_run
@@ -112,10 +158,14 @@ class Ledger:
             case "withdrawn":
                 return "withdraw" in of_run
             case "disconnect":
-                return run["on_disconnect"] == "cancel" and (lost or "leave" in of_run)
+                asked_for = str(session.accepted[run["id"]]["input"])
+                closed = left or "leave" in of_run or asked_for in self.unheld
+                return run["on_disconnect"] == "cancel" and closed
             case "server_crashed" | "server_stopped":
                 return lost
-            case "storage" | "internal":
+            case "storage":
+                return self.troubles or lost
+            case "internal":
                 return self.troubles
             case "provider_error" | "provider_stalled" | "no_response":
                 return run["reason"] in self.provider_faults

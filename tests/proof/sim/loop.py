@@ -21,6 +21,7 @@ NODE: ContextVar[str | None] = ContextVar("node", default=None)
 """The node that a callback belongs to; None: the world outside."""
 
 MOST_STEPS = 300_000
+ROUSED_SECONDS = 0.5
 
 
 class Stuck(Exception):
@@ -75,6 +76,7 @@ class SimLoop(asyncio.AbstractEventLoop):
         self._timers: list[tuple[float, int, Callback]] = []
         self._parked: list[Callback] = []
         self._frozen: dict[str, None] = {}
+        self._thawed: dict[str, float] = {}
         self._count = 0
         self.steps = 0
         self.broken = False
@@ -143,7 +145,13 @@ class SimLoop(asyncio.AbstractEventLoop):
         """Stop the node in its tracks, as SIGSTOP would."""
         self._frozen[node] = None
 
+    def stands_still(self, node: str) -> bool:
+        """Whether it is stopped, or was until a moment ago and has not come round yet."""
+        return node in self._frozen or self.now < self._thawed.get(node, 0.0) + ROUSED_SECONDS
+
     def thaw(self, node: str) -> None:
+        if node in self._frozen:
+            self._thawed[node] = self.now
         self._frozen.pop(node, None)
         self._ready += self._parked
         self._parked.clear()

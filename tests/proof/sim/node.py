@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from tenuto.agent.loop import AgentLoop, RunLimits
+from tenuto.agent.surroundings import Surroundings
 from tenuto.agent.titles import TitleMaker
 from tenuto.api import sse
 from tenuto.core.permission import Permission
-from tenuto.core.value import NodeId
+from tenuto.core.value import Instant, NodeId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.node import Node as EngineNode
-from tenuto.engine.saved import Saved
+from tenuto.engine.saved import SETTINGS, Saved
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.engine.toolbox import Toolbox
 from tenuto.ports.preference import Preferences
@@ -21,7 +23,7 @@ from tenuto.ports.provider import Providers
 from tenuto.ports.store import Store
 from tests.proof.sim.loop import NODE
 from tests.proof.sim.model import SimModels
-from tests.proof.sim.setting import NoProviders, SimSettingsFile
+from tests.proof.sim.setting import NoProviders, NothingToHide
 from tests.proof.sim.store import Ring, SimDisk
 from tests.proof.sim.tool import sim_tools
 
@@ -53,10 +55,11 @@ class Node:
         self._build(NodeId(name))
 
     def _build(self, node: NodeId) -> None:
-        script, clock = self._world.script, self._world.clock
+        script, clock = self._world.script, self._world.node_clock()
         models, store = SimModels(self._world), self.store
         tools = sim_tools(self._world)
-        self.saved = Saved(SimSettingsFile(self._world, self))
+        self.saved = Saved(store, NothingToHide())
+        self.switchboard.on_resync.append(lambda: self.saved.rang(SETTINGS))
         self.settings = SettingsKeeper(
             self.saved,
             cast("Providers", NoProviders()),
@@ -70,7 +73,8 @@ class Node:
             fixed={},
         )
         toolbox = Toolbox(tools, self.settings)
-        loop = AgentLoop(models, toolbox, RunLimits(steps=4, loop_repeats=3, cost_usd=None), clock)
+        limits = RunLimits(steps=4, loop_repeats=3, cost_usd=None)
+        loop = AgentLoop(models, toolbox, limits, clock, surroundings=nowhere)
         self.engine = build_engine(
             EngineNode(id=node, clock=clock, ids=self._world.ids),
             store,
@@ -82,6 +86,7 @@ class Node:
             frame=sse.frame,
             run_seconds=RUN_SECONDS,
             fold_after_seconds=script.fold_after,
+            active_runs=script.most_runs,
         )
 
     async def call(self, work: Callable[[], Awaitable[T]]) -> T:
@@ -97,8 +102,12 @@ class Node:
             self._waiting.pop(answer, None)
 
     async def start(self) -> None:
+        settings = self._world.settings
+        asked, calm = settings.asked, settings.asking == 0
         await self.call(self.saved.begin)
-        self._world.settings.check(self.settings.preferences.default_model)
+        # A change that was under way while it read may be before or after its reading.
+        if calm and asked == settings.asked:
+            settings.check(self.settings.preferences.default_model)
         await self.call(self.engine.start)
         self.ready = True
 
@@ -110,6 +119,7 @@ class Node:
 
     async def _stop(self, seconds: float) -> None:
         await self.engine.drain(seconds)
+        await self.saved.stop()
         await self.engine.stop()
 
     def die(self) -> None:
@@ -128,6 +138,20 @@ class Node:
         for task in left:
             task.cancel()
         return bool(left)
+
+
+async def nowhere(folder: Path, now: Instant) -> Surroundings:
+    """The same place in every world: nothing is looked at."""
+    return Surroundings(
+        folder=str(folder),
+        system="",
+        shell="sh",
+        today=now[:10],
+        branch=None,
+        names=(),
+        more=0,
+        instructions=(),
+    )
 
 
 async def _serve(work: Callable[[], Awaitable[T]], answer: "asyncio.Future[T]") -> None:

@@ -56,7 +56,7 @@ def _set(thing: Any, name: str, value: Any) -> Iterator[None]:
             delattr(thing, name)
 
 
-EXPECTED = ("StorageTrouble", "Unstorable", "Odd", "Dead")
+EXPECTED = ("StorageTrouble", "InDoubt", "Unstorable", "Odd", "Dead")
 
 
 class Mistakes(logging.Handler):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.proof.sim.loop import SimLoop
-from tests.proof.sim.script import TOGETHER, Script
+from tests.proof.sim.script import CLUSTER, TOGETHER, Script
 from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.violation import must
 
@@ -15,9 +15,10 @@ STOP_SECONDS = 0.5
 
 class Promptness:
     def __init__(self, script: Script, loop: SimLoop) -> None:
-        unlucky = any(item.kind in (*TOGETHER, "odd") for item in script.items)
+        unlucky = any(item.kind in (*TOGETHER, *CLUSTER, "odd") for item in script.items)
         self._loop = loop
-        self.is_due = script.nodes == 1 and script.hurry < 1.0 and not unlucky
+        unhurried = script.hurry >= 1.0 or script.most_runs > 0
+        self.is_due = script.nodes == 1 and not unhurried and not unlucky
         self.is_kind = self.is_due and script.temper == 0.0
         """Also nobody is hostile: only the order is by chance."""
         self._startable: dict[str, float] = {}

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 def check_request(world: "World", request: ModelRequest) -> str:
     """The run that asks; empty for a title or a summary."""
     _check_turns(request.turns)
-    session = world.witness.sessions.get(request.system.split("\n")[0])
+    # Each session's own words are its id.
+    own = request.system.rpartition("the person asks:\n")[2].split("\n")[0]
+    session = world.witness.sessions.get(own)
     if session is None:
         ours = (prompts.TITLE, prompts.SUMMARISER)
         must(request.system.startswith(ours), "sessions are told apart")

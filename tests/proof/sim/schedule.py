@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from traceback import format_exception
 
 from tenuto.core import editing
-from tenuto.core.approval import Decision
+from tenuto.core.approval import Decision, Word
 from tenuto.core.comparison import Comparison, Pane
 from tenuto.core.desk import Moment
 from tenuto.core.error import TenutoError
@@ -149,7 +149,8 @@ async def _quiet(world: World, items: list[asyncio.Task[None]], *, give_up_at: f
     while world.loop.now < give_up_at:
         items = [item for item in items if not item.done()]
         working = [session for session in sessions.values() if not session.idle]
-        if not (items or working or world.reviving) and _are_up(world.nodes):
+        under_way = items or working or world.reviving or world.landing
+        if not under_way and _are_up(world.nodes):
             return True
         for session in working:
             for approval_id in list(session.pending):
@@ -165,11 +166,9 @@ def _are_up(nodes: list[Node]) -> bool:
 async def _answer(world: World, approval_id: str) -> None:
     dice = world.dice("person")
     node = await world.alive(dice)
-    decision = dice.choice((Decision.ALLOW_ONCE, Decision.DENY))
+    word = Word(decision=dice.choice((Decision.ALLOW_ONCE, Decision.DENY)))
     try:
-        await node.call(
-            lambda: node.engine.answers.answer(ApprovalId(approval_id), decision, None, by=OWNER)
-        )
+        await node.call(lambda: node.engine.answers.answer(ApprovalId(approval_id), word, by=OWNER))
     except (Lost, TenutoError):
         return
 

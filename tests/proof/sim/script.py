@@ -43,12 +43,29 @@ FITTING = {
     "cancel_run": "run.started",
     "freeze": "run.started",
     "stall": "run.started",
+    "cut": "run.started",
+    "in_doubt": "run.accepted",
 }
 """Where a race is most likely."""
 
 
 ODD_SEEDS, ODD_SEED = 8, 5
 """One seed in so many has a store that refuses in a way that nobody has a name for."""
+
+
+CLUSTER_SEEDS, CLUSTER_SEED = 19, (0, 1, 4, 7, 9, 10, 13, 18)
+"""Eight seeds in so many are of nodes that share a store which may lose its answers."""
+CLUSTER = (
+    *("in_doubt",) * 8,
+    *("crash", "crash_at", "crash_at", "restart", "trouble", "outage"),
+    *("freeze",) * 3,
+    *("stall",) * 2,
+    *("cut",) * 3,
+)
+
+
+DOUBTS = ("stored, in doubt", "stored, in doubt", "in doubt", "in doubt, stored later")
+"""What may have become of a write whose answer was lost."""
 
 
 PANES_SEEDS, PANES_SEED = 4, 2
@@ -89,6 +106,16 @@ class Script(Value):
     items: tuple[Item, ...]
     panes: int = 0
     """How many the comparison has that is there from the start; 0: there is none."""
+    is_cluster: bool = False
+    """Nodes share a store that may lose its answers and their rings; none has the right time."""
+    most_runs: int = 0
+    """That a node works on at once; 0: as many as come."""
+
+
+def is_only_crashes(script: Script) -> bool:
+    """Whether nothing worse happens than that nodes die."""
+    bad = (*TOGETHER, *CLUSTER, "odd")
+    return all(item.kind == "crash" or item.kind not in bad for item in script.items)
 
 
 def draw(seed: int, *, spin: int = 0) -> Script:
@@ -115,6 +142,13 @@ def draw(seed: int, *, spin: int = 0) -> Script:
         for _ in range(apart.choice((2, 3, 4, 6))):
             at = apart.choice(items).at
             items.append(_item(apart, apart.choice(MORE), at, pace, sessions + panes))
+    is_cluster = seed % CLUSTER_SEEDS in CLUSTER_SEED
+    if is_cluster:
+        apart = Random(seed * 31 + 17)
+        nodes = apart.choice((1, 2, 2, 3, 3))
+        for _ in range(apart.choice((0, 1, 1, 2, 3))):
+            at = apart.choice(items).at
+            items.append(_item(apart, apart.choice(CLUSTER), at, pace, sessions))
     return Script(
         seed=seed,
         spin=spin,
@@ -129,6 +163,8 @@ def draw(seed: int, *, spin: int = 0) -> Script:
         fold_after=dice.choice((0.0, 1e6)),
         items=tuple(items),
         panes=panes,
+        is_cluster=is_cluster,
+        most_runs=Random(seed).choice((0, 0, 1)) if is_cluster else 0,
     )
 
 

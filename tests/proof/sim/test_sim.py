@@ -40,7 +40,7 @@ def test_a_seed_that_once_failed_keeps_every_promise(seed: int) -> None:
 
 
 @pytest.mark.timeout(180)
-@pytest.mark.guarantee("C1", "C4", "C7", "C8", "H7", "H8", "O8")
+@pytest.mark.guarantee("C1", "C4", "C7", "C8", "H7", "H8", "O8", "E9", "E10", "E11")
 @pytest.mark.failure(8, 18, 24, 25, 26, 41, 43)
 def test_every_promise_is_kept_whatever_the_order(capsys: pytest.CaptureFixture[str]) -> None:
     first = seed_of("sim") * 1_000

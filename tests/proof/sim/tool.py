@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from tenuto.core.rule import Subject
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Place, Tool, ToolFailed
+from tenuto.ports.tool import Place, Tool, ToolFailed, ToolResult
 from tests.proof.sim.violation import Violation, must
 
 if TYPE_CHECKING:
@@ -25,7 +26,10 @@ class SimTool:
         self.spec = ToolSpec(name=name, description="", parameters={"type": "object"})
         self.changes = name == "change"
 
-    async def run(self, arguments: dict[str, Any], place: Place) -> str:
+    async def subject(self, arguments: dict[str, Any], place: Place) -> Subject:
+        return Subject(tool=self.spec.name)
+
+    async def run(self, arguments: dict[str, Any], place: Place) -> ToolResult:
         try:
             run_id = self._begin(arguments)
         except Violation as violation:
@@ -33,7 +37,7 @@ class SimTool:
             run_id = ""
         number = self._world.ledger.begin(run_id, f"the tool {self.spec.name}")
         try:
-            return await self._work(arguments, place)
+            return ToolResult(text=await self._work(arguments, place))
         finally:
             self._world.ledger.end(number)
 

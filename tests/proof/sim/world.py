@@ -1,21 +1,23 @@
 """The world of one schedule: its time, its chance, its nodes, and what is known of it all."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextvars import copy_context
 from random import Random
+from typing import Protocol
 
 from tenuto.core.error import StorageTrouble
 from tenuto.core.event import Stored
 from tenuto.core.session import DEFAULT_WORKSPACE
-from tenuto.core.value import SessionId, StreamId
-from tenuto.ports.store import Sink
+from tenuto.core.value import NodeId, SessionId, StreamId
+from tenuto.engine.agreed_clock import AgreedClock
+from tenuto.ports.clock import Clock
 from tenuto.storage.memory import MemoryStore
 from tests.oracle.rule import Json
-from tests.proof.sim.clock import CountingIds, VirtualClock
+from tests.proof.sim.clock import CountingIds, NodeClock, VirtualClock, moment_of
 from tests.proof.sim.comparing import SimComparison
 from tests.proof.sim.ledger import Ledger
-from tests.proof.sim.loop import NumberedTask, SimLoop
+from tests.proof.sim.loop import NODE, NumberedTask, SimLoop
 from tests.proof.sim.nemesis import SimNemesis
 from tests.proof.sim.node import Lost, Node
 from tests.proof.sim.promptness import Promptness
@@ -27,14 +29,25 @@ from tests.proof.sim.violation import Violation, must
 from tests.proof.sim.witness import Witness, now
 
 TRIGGER_SECONDS = 5.0
+NOTICED_SECONDS = 2.5
+"""How long it takes at most until a connection that was closed counts."""
+AGREED_SECONDS = 1.5
 PURPOSES = ("loop", "store", "ring", "model", "tool", "person")
+
+
+class Hearer(Protocol):
+    """Who hears of every commit, and knows whose it is."""
+
+    def committed(self, stream: StreamId, events: Sequence[Stored]) -> None: ...
+
+    def changed(self, session_id: SessionId) -> None: ...
 
 
 class Hub:
     """The store's one sink: the witness first, then the nodes."""
 
     def __init__(self) -> None:
-        self.sinks: list[Sink] = []
+        self.sinks: list[Hearer] = []
 
     def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
         for sink in self.sinks:
@@ -43,6 +56,15 @@ class Hub:
     def changed(self, session_id: SessionId) -> None:
         for sink in self.sinks:
             sink.changed(session_id)
+
+    def rang(self, streams: Collection[StreamId]) -> None:
+        """The store knows no nodes: its sinks tell their own commits from those of others."""
+
+    def rang_changed(self, session_ids: Collection[SessionId]) -> None: ...
+
+    def rang_kept(self, name: str) -> None: ...
+
+    def resync(self) -> None: ...
 
 
 def _loop(dice: Random, *, width: int, tick: float) -> SimLoop:
@@ -60,17 +82,17 @@ class World:
         self.loop.on_mistake = lambda said: self.fail(Violation(said))
         self.clock = VirtualClock(self.loop)
         self.ids = CountingIds()
-        self.ledger = Ledger(nodes=script.nodes)
+        self.ledger = Ledger(script, self.loop)
         self.witness = Witness(DEFAULT_WORKSPACE, self.loop, self.fail)
         self.witness.on_finished += [self.ledger.judge, self._check_steer]
         self.witness.on_changed = self._changed
         self.promptness = Promptness(script, self.loop)
         if self.promptness.is_due:
             self.witness.on_committed.append(self.promptness.look)
-        self.witness.on_committed.append(self._wake)
+        self.witness.on_committed += [self._note, self._wake]
         self._hub = Hub()
         self._hub.sinks.append(self.witness)
-        self.store = MemoryStore(self._hub)
+        self.store = MemoryStore(self._hub, clock=self.clock)
         self.nemesis = SimNemesis(self)
         self.nodes: list[Node] = []
         """Those that are up, or will be soon."""
@@ -83,6 +105,8 @@ class World:
         self.callers: dict[str, str] = {}
         """Tool calls by their word: the run that made them."""
         self.reviving = 0
+        self.landing = 0
+        """Writes in doubt that are still on their way."""
         self._waiting: list[tuple[str, str, asyncio.Future[None]]] = []
         self._words = 0
         self.started = 0
@@ -134,6 +158,15 @@ class World:
         timer.cancel()
         self._waiting.remove(wanted)
 
+    def _note(self, session: WitnessedLog, event: Json) -> None:
+        if event["type"] == "run.accepted":
+            self.ledger.holders[event["run_id"]] = NODE.get()
+        elif event["type"] == "run.started":
+            self.ledger.owners[event["run_id"]] = NODE.get()
+        if self.ledger.is_quick:
+            off = abs((moment_of(event["at"]) - moment_of(self.clock.now())).total_seconds())
+            must(off <= AGREED_SECONDS, "nodes agree on the time", off, event)
+
     def _wake(self, session: WitnessedLog, event: Json) -> None:
         for session_id, kind, happened in self._waiting:
             if session_id == session.id and kind == event["type"]:
@@ -164,11 +197,13 @@ class World:
             self._hub.sinks.append(node.ring)
             try:
                 await node.start()
+                if len(self.nodes) == 1:
+                    self.ledger.revived_at = self.loop.now
                 return
             except Lost:
                 return
             except StorageTrouble:
-                self.lost_node()
+                self.lost_node(node)
                 self._bury(node)
                 await self.loop.sleep(0.5)
 
@@ -177,9 +212,13 @@ class World:
         if node not in self.nodes:
             return
         self.crashes += 1
-        self.lost_node()
+        self.ledger.died[node.name] = self.loop.now
+        self.lost_node(node)
         self._bury(node)
-        self.loop.thaw(node.name)
+        if self.script.is_cluster:
+            # Its connection is closed: the store notices.
+            seconds = NOTICED_SECONDS * (0.4 + 0.6 * self.dice("person").random())
+            self.loop.call_later(seconds, self._noticed, node, context=self.outside)
         if not self.nodes or self.dice("person").random() < 0.5:
             self.revive(0.5)
 
@@ -201,7 +240,8 @@ class World:
 
     def _check_stopped(self) -> None:
         """Who stops in peace leaves nothing running: the next start has nothing to rescue."""
-        if self.script.temper or self.script.hurry >= 1.0 or self.ledger.troubles:
+        script = self.script
+        if script.temper or script.hurry >= 1.0 or self.ledger.troubles or script.is_cluster:
             return
         # A delete that was under way has taken the run from its driver; the next start ends it.
         running = [
@@ -209,10 +249,21 @@ class World:
             for session in self.witness.sessions.values()
             if session.active and not self.ledger.is_deleting(session)
         ]
-        must(self.script.nodes > 1 or not running, "a stop ends every run", running)
+        must(script.nodes > 1 or not running, "a stop ends every run", running)
 
-    def lost_node(self) -> None:
-        self.ledger.losses.append(self.loop.steps)
+    def lost_node(self, node: Node) -> None:
+        self.ledger.lose(node.name, self.loop.steps)
+
+    def _noticed(self, node: Node) -> None:
+        now(self.store.farewell(NodeId(node.name)))
+
+    def node_clock(self) -> Clock:
+        if not self.script.is_cluster:
+            return self.clock
+        dice = Random(self.script.seed * 64 + self.started)
+        ahead = dice.choice((0.0, 40.0, -40.0, 80.0 * dice.random() - 40.0))
+        pace = dice.choice((1.0, 0.98, 1.02))
+        return AgreedClock(NodeClock(self.loop, ahead=ahead, pace=pace))
 
     def forget(self) -> None:
         """It is over: let go of everything, so that it does not have to be collected."""
@@ -233,6 +284,7 @@ class World:
         self.past.append(node)
         self._hub.sinks.remove(node.ring)
         node.die()
+        self.loop.thaw(node.name)
         self.loop.create_task(self._reap(node), context=self.outside.copy())
 
     async def _reap(self, node: Node) -> None:

@@ -1,18 +1,17 @@
 import { codeOf, explain } from "$/state/explain";
 import { app } from "$/state/page";
 import type { Conversation } from "$/state/conversation.svelte";
-import type { Approval, Decision } from "$/wire/types";
+import type { Approval, Word } from "$/wire/types";
 
 export type Outcome = "decided" | "answered elsewhere" | "failed";
 
 export async function decide(
   conversation: Conversation,
   approval: Approval,
-  decision: Decision,
-  note?: string,
+  word: Word,
 ): Promise<Outcome> {
   try {
-    await conversation.decide(approval.id, decision, note);
+    await conversation.decide(approval.id, word);
     return "decided";
   } catch (error) {
     if (codeOf(error) === "already_answered") {

@@ -10,6 +10,7 @@ export interface Delay {
 }
 
 export function delayOf({ reason, attempt, until }: Waiting, now: number): Delay {
+  if (until === null) return { why: reason, when: "" };
   const seconds = Math.ceil((Date.parse(until) - now) / 1000);
   const which = `(attempt ${attempt})`;
   const why = reason.trim().replace(/\.*$/, ".");

@@ -6,6 +6,7 @@ import type {
   SettingsChange,
   Provider,
   About,
+  NodeList,
   ProviderDraft,
   ProviderList,
   ProviderTry,
@@ -24,6 +25,11 @@ export const providers = {
     api.put<Provider>(`/api/providers/${encodeURIComponent(name)}`, draft),
   remove: (name: string) => api.delete(`/api/providers/${encodeURIComponent(name)}`),
   test: (draft: ProviderTry) => api.post<TestResult>("/api/providers/test", draft),
+};
+
+export const nodes = {
+  /** The servers that share the database; one where nothing is shared. */
+  list: () => api.get<NodeList>("/api/nodes"),
 };
 
 export const about = { read: () => api.get<About>("/api/about") };

@@ -6,5 +6,5 @@ export const SETTINGS: { section: string; label: string; words: string }[] = [
   { section: "workspaces", label: "Workspaces", words: "folder project path" },
   { section: "appearance", label: "Appearance", words: "theme dark light text size notifications" },
   { section: "archived", label: "Archived sessions", words: "restore old" },
-  { section: "about", label: "About Tenuto", words: "version log out" },
+  { section: "about", label: "About Tenuto", words: "version nodes log out" },
 ];

@@ -15,7 +15,15 @@ import type { Model, Workspace } from "$/wire/types";
 import { untrack } from "svelte";
 
 /** Until the server has told of it. */
-const DEFAULT: Workspace = { id: "default", name: "Default", path: "", by: "", created_at: "" };
+const DEFAULT: Workspace = {
+  id: "default",
+  name: "Default",
+  path: "",
+  home: null,
+  rules: [],
+  by: "",
+  created_at: "",
+};
 
 export interface Parts {
   preferences: Preferred;

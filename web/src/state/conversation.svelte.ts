@@ -10,7 +10,7 @@ import { Sight } from "$/state/sight.svelte";
 import type {
   Approval,
   Compaction,
-  Decision,
+  Word,
   Effort,
   Event,
   Input,
@@ -199,9 +199,8 @@ export class Conversation {
     await api.delete(`${this.#path("grants")}/${encodeURIComponent(tool)}`);
   }
 
-  async decide(approvalId: string, decision: Decision, note?: string): Promise<void> {
-    const body = note === undefined ? { decision } : { decision, note };
-    await api.post(`/api/approvals/${approvalId}`, body);
+  async decide(approvalId: string, word: Word): Promise<void> {
+    await api.post(`/api/approvals/${approvalId}`, word);
   }
 
   /** A draft alone is saved when the writer pauses; the promise waits for that. */

@@ -35,9 +35,13 @@ export function readOnce<T extends Diff | null>(
   };
 }
 
-/** The change that the tool reports at the end of what it says; null: it reports none. */
+/** The change that the tool reports; null: it reports none. */
 export function reported(part: ToolPart): Diff | null {
-  const output = part.state === "done" ? (part.output ?? "") : "";
+  if (part.state !== "done") return null;
+  const told = part.details?.["diff"];
+  if (typeof told === "string") return told === "" ? null : parseDiff(told);
+  // As it was kept before there were details.
+  const output = part.output ?? "";
   const at = output.indexOf("\n--- ");
   return at < 0 ? null : parseDiff(output.slice(at + 1));
 }

@@ -14,6 +14,8 @@ export interface Approval {
   call_id: string;
   tool: string;
   input: Record<string, unknown>;
+  subject?: Subject;
+  suggestions: Suggestion[];
   state: ApprovalState;
   decided_by: string | null;
   note: string | null;
@@ -88,7 +90,7 @@ export interface DayUsage {
   cost_usd: number | null;
 }
 
-export type Decision = "allow_once" | "allow_session" | "deny";
+export type Decision = "allow_always" | "allow_once" | "allow_session" | "deny";
 
 export interface Edit {
   message_id: string;
@@ -232,7 +234,25 @@ export interface ModelList {
 export interface NewWorkspace {
   name: string;
   path: string;
+  home?: string | null;
 }
+
+export interface NodeList {
+  nodes: NodeStanding[];
+}
+
+/** A node, and how it stands now. */
+export interface NodeStanding {
+  id: string;
+  name: string;
+  version: string;
+  state: NodeState;
+  started_at: string;
+  seen_at: string;
+  active_runs: number;
+}
+
+export type NodeState = "alive" | "draining" | "gone";
 
 export type OnDisconnect = "cancel" | "continue";
 
@@ -422,6 +442,18 @@ export interface Retry {
 export interface Rewound {
   removed: string[];
   head: number;
+}
+
+export interface Rule {
+  tool: string;
+  pattern: string | null;
+  decision: Permission;
+}
+
+export interface RuleDraft {
+  tool: string;
+  pattern?: string | null;
+  decision: Permission;
 }
 
 export interface Run {
@@ -678,6 +710,22 @@ export interface Standing {
   interval: [number, number];
 }
 
+/** What one call is about, as rules see it. */
+export interface Subject {
+  tool: string;
+  kind: SubjectKind;
+  things: (string | string[])[];
+  unclear: string;
+}
+
+export type SubjectKind = "command" | "host" | "nothing" | "path";
+
+/** A rule that the server offers; a client says only which. */
+export interface Suggestion {
+  pattern: string;
+  about: string;
+}
+
 /** What a provider said when it was tried. */
 export interface Tested {
   ok: boolean;
@@ -703,6 +751,7 @@ export interface ToolPart {
   state: ToolState;
   output: string | null;
   error: string | null;
+  details?: Record<string, unknown>;
   seal?: Seal;
 }
 
@@ -741,17 +790,19 @@ export interface UsageByDay {
 /** What it was for. */
 export type UsageKind = "run" | "summary" | "title";
 
-/** A run does nothing now but wait for its provider. */
+/** A run does nothing now but wait: for its provider, or for the node that its folder is on. */
 export interface Waiting {
   reason: string;
   attempt: number;
-  until: string;
+  until: string | null;
 }
 
 export type WhenBusy = "interrupt" | "queue" | "reject" | "steer";
 
+/** What a person says to an approval. */
 export interface Word {
   decision: Decision;
+  suggestion?: number | null;
   note?: string | null;
 }
 
@@ -759,6 +810,8 @@ export interface Workspace {
   id: string;
   name: string;
   path: string;
+  home: string | null;
+  rules: Rule[];
   by: string;
   created_at: string;
 }
@@ -766,6 +819,8 @@ export interface Workspace {
 export interface WorkspaceChange {
   name?: string | null;
   path?: string | null;
+  home?: string | null;
+  rules?: RuleDraft[] | null;
 }
 
 export interface WorkspaceList {

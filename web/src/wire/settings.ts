@@ -2,6 +2,8 @@
 
 export type {
   About,
+  NodeList,
+  NodeStanding as ServerNode,
   Permission,
   Preset,
   ProviderChange as ProviderDraft,

@@ -13,6 +13,7 @@ export type {
   Mode,
   Model,
   ReasoningPart,
+  Rule,
   Run,
   Session,
   TextPart,
@@ -21,6 +22,7 @@ export type {
   Usage,
   Waiting,
   WhenBusy,
+  Word,
   Workspace,
 } from "./server";
 

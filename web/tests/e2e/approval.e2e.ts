@@ -85,7 +85,8 @@ test("what was allowed for the session is listed in Details and can be taken bac
   await tab.button("Allow for this session").click();
   const second = await model.next();
   await tab.button("Details").click();
-  const again = tab.button("Ask about shell again");
+  // Only what was meant: that one command.
+  const again = tab.button("Ask about shell echo one again");
   await again.click();
   await tab.hides(again);
   second.tool("call-2", "shell", { command: "echo two" });
@@ -93,4 +94,28 @@ test("what was allowed for the session is listed in Details and can be taken bac
   await tab.page.getByRole("region", { name: "Needs your answer: Run a command" }).waitFor();
   await tab.stop.click();
   await tab.sees("Stopped by you.");
+});
+
+test("what is always allowed here is a rule of the workspace, which can be removed", async ({
+  device,
+  model,
+}) => {
+  const tab = await device.tab();
+  await tab.send("Run it always");
+  const first = await model.next("Run it always");
+  first.tool("call-1", "shell", { command: "echo one" });
+  first.finish("tool_calls");
+  await tab.page.getByLabel("For longer than once").selectOption("echo with anything after it");
+  await tab.button("Always allow here").click();
+  const second = await model.next();
+  second.tool("call-2", "shell", { command: "echo two" });
+  second.finish("tool_calls");
+  const third = await model.next();
+  third.text("Both done.");
+  third.finish();
+  await tab.sees("Both done.");
+  const settings = await device.tab("/settings/workspaces");
+  const remove = settings.button("Remove the rule shell echo *");
+  await remove.click();
+  await settings.hides(remove);
 });

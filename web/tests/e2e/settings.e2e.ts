@@ -66,3 +66,30 @@ test("who is not logged in comes to the login page, and then to where they wante
   await tab.page.getByRole("heading", { name: "Behind a door" }).waitFor();
   expect(tab.session).toBe(id);
 });
+
+test("alone, a server says so quietly; among others, each says how it is", async ({
+  open,
+  own,
+}) => {
+  const server = await own({}, null);
+  const device = await open(undefined, { url: server.url });
+  const tab = await device.tab("/settings/about");
+  await tab.sees("one: this server");
+  expect(await tab.page.getByRole("heading", { name: "Nodes" }).count()).toBe(0);
+
+  const { nodes } = await server.call<{ nodes: object[] }>("GET", "/nodes");
+  const others = [
+    { ...nodes[0], id: "node_b", name: "right", state: "draining", active_runs: 2 },
+    { ...nodes[0], id: "node_c", name: "third", state: "gone" },
+  ];
+  await tab.page.route("**/api/nodes", (asked) =>
+    asked.fulfill({ json: { nodes: [...nodes, ...others] } }),
+  );
+  await tab.page.reload();
+  await tab.page.getByRole("heading", { name: "Nodes" }).waitFor();
+  const rows = tab.page.getByRole("listitem").filter({ hasText: "version" });
+  await expect.poll(() => rows.count()).toBe(3);
+  await expect.poll(() => rows.nth(0).innerText()).toMatch(/local\s*alive\s*idle/);
+  expect(await rows.nth(1).innerText()).toMatch(/right\s*draining\s*2 active runs/);
+  expect(await rows.nth(2).innerText()).toMatch(/third\s*gone/);
+});

@@ -3,6 +3,7 @@
 from tenuto.agent.tools.edit_file import EditFile
 from tenuto.agent.tools.fetch_url import FetchUrl
 from tenuto.agent.tools.files.errand import Threads
+from tenuto.agent.tools.files.seen import SeenFiles
 from tenuto.agent.tools.list_files import ListFiles
 from tenuto.agent.tools.read_file import ReadFile
 from tenuto.agent.tools.search_files import SearchFiles
@@ -21,5 +22,5 @@ THREADS = 16
 
 def built_in_tools(settings: ToolSettings) -> tuple[Tool, ...]:
     """Every built-in tool, within these limits."""
-    threads = Threads(THREADS)
-    return tuple(kind(settings, threads) for kind in KINDS)
+    threads, seen = Threads(THREADS), SeenFiles()
+    return tuple(kind(settings, threads, seen) for kind in KINDS)

@@ -4,20 +4,19 @@ from abc import ABC, abstractmethod
 from typing import Any, Generic, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
+from tenuto.agent.tools.arguments import Arguments, read_arguments, signature
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.folder import Spot, locate
+from tenuto.agent.tools.files.seen import SeenFiles
 from tenuto.agent.tools.files.vault import vault_at
 from tenuto.agent.tools.settings import ToolSettings
-from tenuto.core.value import Value
+from tenuto.core.rule import Subject, about_path
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Place, ToolFailed
+from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
-A = TypeVar("A", bound="Arguments")
-
-
-class Arguments(Value, forbid_unknown_fields=True):
-    """The arguments of one tool; their JSON schema is what the model is shown."""
+A = TypeVar("A", bound=Arguments)
 
 
 class BuiltIn(ABC, Generic[A]):
@@ -28,38 +27,52 @@ class BuiltIn(ABC, Generic[A]):
     takes: type[A]
     changes: bool = False
 
-    def __init__(self, settings: ToolSettings, threads: Threads) -> None:
+    def __init__(self, settings: ToolSettings, threads: Threads, seen: SeenFiles) -> None:
         self.settings = settings
         self.threads = threads
         """For whatever waits for a disk."""
+        self.seen = seen
         self.spec = ToolSpec(
             name=self.name, description=self.about, parameters=schema_of(self.takes)
         )
 
-    async def run(self, arguments: dict[str, Any], place: Place) -> str:
-        given = self._read(arguments)
+    async def run(self, arguments: dict[str, Any], place: Place) -> ToolResult:
+        given, note = self._read(arguments)
         try:
-            return await self.work(given, place)
+            said = await self.work(given, place)
         except OSError as error:
             # The error's own text would show a path of the server; its strerror does not.
             raise ToolFailed(f"{_subject(given)}: {error.strerror or 'it failed'}") from error
+        result = ToolResult(text=said) if isinstance(said, str) else said
+        return replace(result, text=f"{result.text}\n{note}") if note else result
+
+    async def subject(self, arguments: dict[str, Any], place: Place) -> Subject:
+        given, _ = self._read(arguments)
+        return await self.about_call(given, place)
+
+    async def about_call(self, given: A, place: Place) -> Subject:
+        """What a rule's pattern would be about; of most tools nothing."""
+        return Subject(tool=self.name)
+
+    async def about_file(self, place: Place, path: str) -> Subject:
+        """The file that a path really leads to, through links too."""
+        spot = await self.threads.run(lambda errand: self.locate(place, path))
+        return about_path(self.name, spot.shown)
 
     def locate(self, place: Place, path: str) -> Spot:
         """Find a path in the workspace. Raises ToolFailed if no tool may go there."""
         return locate(place.folder, path, vault_at(self.settings.data))
 
     @abstractmethod
-    async def work(self, given: A, place: Place) -> str:
+    async def work(self, given: A, place: Place) -> str | ToolResult:
         """Do it with arguments that are right. Raises ToolFailed or OSError."""
 
-    def _read(self, arguments: dict[str, Any]) -> A:
-        # Models write null for what they leave out.
-        named = {key: value for key, value in arguments.items() if value is not None}
+    def _read(self, arguments: dict[str, Any]) -> tuple[A, str]:
         try:
-            return msgspec.convert(named, self.takes)
+            return read_arguments(arguments, self.takes)
         except (msgspec.ValidationError, RecursionError) as error:
             raise ToolFailed(
-                f"Wrong arguments for {self.name}: {error}. It takes {_signature(self.takes)}."
+                f"Wrong arguments for {self.name}: {error}. It takes {signature(self.takes)}."
             ) from error
 
 
@@ -85,11 +98,6 @@ def _inline(schema: Any, shared: dict[str, Any]) -> Any:
         for key, value in schema.items()
         if key != "title"
     }
-
-
-def _signature(takes: type[Arguments]) -> str:
-    fields = msgspec.structs.fields(takes)
-    return ", ".join(field.name if field.required else f"{field.name}?" for field in fields)
 
 
 def _subject(given: Arguments) -> str:

@@ -1,33 +1,43 @@
 """`edit_file`: one passage for another, exactly where it is meant."""
 
-from difflib import get_close_matches
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.files.diff import diff
+from tenuto.agent.tools.arguments import PATHS, Arguments
+from tenuto.agent.tools.built_in import BuiltIn
+from tenuto.agent.tools.files.diff import changed
 from tenuto.agent.tools.files.errand import Errand
+from tenuto.agent.tools.files.passage import Replacement, edited
 from tenuto.agent.tools.files.replacing import put, read_before
-from tenuto.agent.tools.output import capped
 from tenuto.agent.tools.write_file import encoded
+from tenuto.core.rule import Subject
 from tenuto.core.text import whole
-from tenuto.core.value import Value
-from tenuto.ports.tool import Place, ToolFailed
+from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 FILE_BYTES = 10_000_000
-COMPARED_LINES = 5000
-COMPARED_CHARACTERS = 200
 
 
 class EditFileArguments(Arguments):
+    synonyms: ClassVar[Mapping[str, str]] = {
+        **PATHS,
+        "old_string": "old",
+        "old_str": "old",
+        "old_text": "old",
+        "new_string": "new",
+        "new_str": "new",
+        "new_text": "new",
+        "replace_all": "all",
+    }
+
     path: Annotated[str, Meta(description="The file, relative to the workspace's folder.")]
     old: Annotated[
         str,
         Meta(
             min_length=1,
-            description="The passage to replace, exactly as it is in the file, without line "
-            "numbers. It must occur once; add lines around it if it does not.",
+            description="The passage to replace, as it is in the file, without line numbers. It "
+            "must occur once; add lines around it if it does not.",
         ),
     ]
     new: Annotated[str, Meta(description="What to put there; empty to remove the passage.")]
@@ -36,14 +46,20 @@ class EditFileArguments(Arguments):
 
 class EditFile(BuiltIn[EditFileArguments]):
     name = "edit_file"
-    about = "Replace a passage of a text file. Returns what changed as a diff."
+    about = (
+        "Replace a passage of a text file. A passage of whole lines is also found if only its "
+        "indentation or blanks at the ends of its lines differ. Says how many lines changed."
+    )
     takes = EditFileArguments
     changes = True
 
-    async def work(self, given: EditFileArguments, place: Place) -> str:
+    async def about_call(self, given: EditFileArguments, place: Place) -> Subject:
+        return await self.about_file(place, given.path)
+
+    async def work(self, given: EditFileArguments, place: Place) -> ToolResult:
         return await self.threads.run(lambda errand: self._edit(given, place, errand))
 
-    def _edit(self, given: EditFileArguments, place: Place, errand: Errand) -> str:
+    def _edit(self, given: EditFileArguments, place: Place, errand: Errand) -> ToolResult:
         spot = self.locate(place, given.path)
         before = read_before(spot, limit=FILE_BYTES)
         if b"\0" in before.content:
@@ -51,59 +67,19 @@ class EditFile(BuiltIn[EditFileArguments]):
         # Bytes that are no UTF-8 go through unharmed.
         text = before.content.decode("utf-8", "surrogateescape")
         encoded(given.old + given.new)
-        change = _fitted(text, given)
-        count = _must_be_clear(text, change, given)
-        changed = text.replace(change.old, change.new)
-        put(spot, changed.encode("utf-8", "surrogateescape"), errand, only_if=before)
-        places = "1 place" if count == 1 else f"{count} places"
-        shown = diff(given.path, whole(text), whole(changed))
-        said = f"Edited {given.path} in {places}.\n{shown}"
-        return capped(said, self.settings.output_characters)
+        _must_stay_small(text, given)
+        done = edited(text, Replacement(old=given.old, new=given.new, everywhere=given.all))
+        content = done.text.encode("utf-8", "surrogateescape")
+        state = put(spot, content, errand, only_if=before)
+        if self.seen.knows(place.session_id, spot.shown, before.state):
+            self.seen.note(place.session_id, spot.shown, state)
+        places = "1 place" if done.count == 1 else f"{done.count} places"
+        change = changed(given.path, whole(text), whole(done.text))
+        said = [f"Edited {given.path} in {places} ({change.count}).", done.remark]
+        return ToolResult(text=" ".join(filter(None, said)), details=change.details)
 
 
-class Passage(Value):
-    old: str
-    new: str
-
-
-def _fitted(text: str, given: EditFileArguments) -> Passage:
-    """The change in the file's own line endings: readers are shown lines without them."""
-    meant_as_is = "\n" in given.old and given.old in text
-    if "\r\n" not in text or meant_as_is:
-        return Passage(old=given.old, new=given.new)
-    return Passage(old=_with_crlf(given.old), new=_with_crlf(given.new))
-
-
-def _with_crlf(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\n", "\r\n")
-
-
-def _must_be_clear(text: str, change: Passage, given: EditFileArguments) -> int:
-    """How often the passage is there. Raises ToolFailed if it is not plain what is meant."""
-    if change.old == change.new:
-        raise ToolFailed("old and new are the same: there is nothing to change.")
-    count = text.count(change.old)
-    if count == 0:
-        raise ToolFailed(f"old does not occur in {given.path}. {_hint(text, given.old)}")
-    if len(text) + count * (len(change.new) - len(change.old)) > FILE_BYTES:
+def _must_stay_small(text: str, given: EditFileArguments) -> None:
+    count = text.count(given.old)
+    if len(text) + count * (len(given.new) - len(given.old)) > FILE_BYTES:
         raise ToolFailed(f"{given.path} would become larger than {FILE_BYTES:,} characters.")
-    if count > 1 and not given.all:
-        raise ToolFailed(
-            f"old occurs {count} times in {given.path}. Add lines around it until it occurs once, "
-            "or set all to true."
-        )
-    return count
-
-
-def _hint(text: str, old: str) -> str:
-    """Where the passage was probably meant to be."""
-    wanted = next((line.strip() for line in old.splitlines() if line.strip()), "")
-    lines = [line.strip()[:COMPARED_CHARACTERS] for line in text.splitlines()]
-    near = [wanted] if wanted in lines else []
-    near = near or get_close_matches(
-        wanted[:COMPARED_CHARACTERS], lines[:COMPARED_LINES], n=1, cutoff=0.6
-    )
-    if not near:
-        return "Read the file again: nothing in it is like it."
-    number = lines.index(near[0]) + 1
-    return f"The nearest is line {number}: {whole(text.splitlines()[number - 1])[:400]}"

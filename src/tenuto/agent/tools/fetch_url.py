@@ -1,15 +1,19 @@
 """`fetch_url`: a page of the web, as text."""
 
 import re
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
+from urllib.parse import urlsplit
 
 import anyio
 from msgspec import Meta
 
-from tenuto.agent.tools.built_in import Arguments, BuiltIn
+from tenuto.agent.tools.arguments import Arguments
+from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.processes.helper import PAGE, HelperTask, ask, held
 from tenuto.agent.tools.web.charset import codec_for
 from tenuto.agent.tools.web.fetching import Fetched, fetch, status_text
+from tenuto.core.rule import Subject, about_host
 from tenuto.ports.tool import Place, ToolFailed
 
 HTML = ("text/html", "application/xhtml+xml")
@@ -22,6 +26,8 @@ ERROR_CHARACTERS = 2000
 
 
 class FetchUrlArguments(Arguments):
+    synonyms: ClassVar[Mapping[str, str]] = {"uri": "url", "link": "url", "address": "url"}
+
     url: Annotated[str, Meta(min_length=1, description="An http or https address.")]
 
 
@@ -33,6 +39,13 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
     )
     takes = FetchUrlArguments
     changes = True
+
+    async def about_call(self, given: FetchUrlArguments, place: Place) -> Subject:
+        try:
+            host = urlsplit(given.url.strip()).hostname or ""
+        except ValueError:
+            host = ""
+        return about_host(self.name, host)
 
     async def work(self, given: FetchUrlArguments, place: Place) -> str:
         seconds = self.settings.fetch_seconds

@@ -1,15 +1,19 @@
 """`list_files`: the names of files, by a glob."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from tenuto.agent.tools.built_in import Arguments, BuiltIn
+from tenuto.agent.tools.arguments import FOLDERS, Arguments
+from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.files.walking import Survey, survey
 from tenuto.ports.tool import Place
 
 
 class ListFilesArguments(Arguments):
+    synonyms: ClassVar[Mapping[str, str]] = {**FOLDERS, "glob": "pattern"}
+
     path: Annotated[str, Meta(description="The folder to begin in.")] = "."
     pattern: Annotated[
         str,
@@ -25,7 +29,8 @@ class ListFilesArguments(Arguments):
 class ListFiles(BuiltIn[ListFilesArguments]):
     name = "list_files"
     about = (
-        "List the files of a folder and of all folders in it, sorted. Leaves out .git, "
+        "List the files of a folder and of all folders in it, sorted. Where there are too many, deep "
+        "folders come with the number of their files. Leaves out .git, "
         "node_modules, .venv, __pycache__ and what .gitignore names, unless path is inside one."
     )
     takes = ListFilesArguments

@@ -1,6 +1,5 @@
 """Text that is capped, and says so."""
 
-import codecs
 from collections import deque
 
 
@@ -13,25 +12,9 @@ class Scroll:
         self._tail: deque[str] = deque()
         self._tail_size = 0
         self._left_out = 0
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
-    def hear(self, data: bytes) -> None:
-        """Take more of it; a character split over two pieces stays whole."""
-        self._add(self._decoder.decode(data))
-
-    def close(self) -> None:
-        """No more will come: a character that never became whole shows as broken."""
-        self._add(self._decoder.decode(b"", final=True))
-
-    def text(self) -> str:
-        tail = "".join(self._tail)
-        over = max(0, len(tail) - self._limit // 2)
-        left_out = self._left_out + over
-        if not left_out:
-            return self._head + tail
-        return f"{self._head}\n{_cut(left_out, self._limit)}\n{tail[over:]}"
-
-    def _add(self, text: str) -> None:
+    def add(self, text: str) -> None:
+        """Take more of it."""
         room = self._limit - self._limit // 2 - len(self._head)
         self._head += text[:room] if room > 0 else ""
         rest = text[room:] if room > 0 else text
@@ -43,6 +26,14 @@ class Scroll:
             gone = len(self._tail.popleft())
             self._tail_size -= gone
             self._left_out += gone
+
+    def text(self) -> str:
+        tail = "".join(self._tail)
+        over = max(0, len(tail) - self._limit // 2)
+        left_out = self._left_out + over
+        if not left_out:
+            return self._head + tail
+        return f"{self._head}\n{_cut(left_out, self._limit)}\n{tail[over:]}"
 
 
 def capped(text: str, limit: int) -> str:

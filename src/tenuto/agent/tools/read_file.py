@@ -1,15 +1,18 @@
 """`read_file`: numbered lines of a text file, as much as is asked for."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import BytesIO
-from typing import Annotated, BinaryIO
+from typing import Annotated, BinaryIO, ClassVar
 
 from msgspec import Meta
 
-from tenuto.agent.tools.built_in import Arguments, BuiltIn
+from tenuto.agent.tools.arguments import PATHS, Arguments
+from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.files.errand import Errand
 from tenuto.agent.tools.files.folder import opened_file
+from tenuto.agent.tools.files.replacing import state_of
+from tenuto.core.rule import Subject
 from tenuto.ports.tool import Place, ToolFailed
 
 ATTACHED = "file:"
@@ -23,6 +26,15 @@ READ_BYTES = 200_000_000
 
 
 class ReadFileArguments(Arguments):
+    synonyms: ClassVar[Mapping[str, str]] = {
+        **PATHS,
+        "start": "offset",
+        "start_line": "offset",
+        "line": "offset",
+        "lines": "limit",
+        "max_lines": "limit",
+    }
+
     path: Annotated[
         str,
         Meta(
@@ -42,6 +54,11 @@ class ReadFile(BuiltIn[ReadFileArguments]):
     )
     takes = ReadFileArguments
 
+    async def about_call(self, given: ReadFileArguments, place: Place) -> Subject:
+        if given.path.startswith(ATTACHED):
+            return Subject(tool=self.name)
+        return await self.about_file(place, given.path)
+
     async def work(self, given: ReadFileArguments, place: Place) -> str:
         if given.path.startswith(ATTACHED):
             content = await place.attached(given.path.removeprefix(ATTACHED))
@@ -53,7 +70,10 @@ class ReadFile(BuiltIn[ReadFileArguments]):
     def _read_lines(self, given: ReadFileArguments, place: Place, errand: Errand) -> str:
         spot = self.locate(place, given.path)
         with opened_file(spot) as descriptor, open(descriptor, "rb", closefd=False) as file:
-            return self._numbered(file, given, errand)
+            state = state_of(os.fstat(descriptor))
+            said = self._numbered(file, given, errand)
+        self.seen.note(place.session_id, spot.shown, state)
+        return said
 
     def _numbered(self, file: BinaryIO, given: ReadFileArguments, errand: Errand) -> str:
         size = file.seek(0, os.SEEK_END)

@@ -1,15 +1,26 @@
 """`search_files`: lines that match a regular expression."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
-from tenuto.agent.tools.built_in import Arguments, BuiltIn
+from tenuto.agent.tools.arguments import FOLDERS, PATHS, Arguments
+from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.files.walking import Survey, survey
 from tenuto.ports.tool import Place
 
 
 class SearchFilesArguments(Arguments):
+    synonyms: ClassVar[Mapping[str, str]] = {
+        **PATHS,
+        **FOLDERS,
+        "query": "pattern",
+        "regex": "pattern",
+        "include": "glob",
+        "file_pattern": "glob",
+    }
+
     pattern: Annotated[
         str,
         Meta(
@@ -28,6 +39,12 @@ class SearchFilesArguments(Arguments):
             "One without a slash finds names at any depth.",
         ),
     ] = "**"
+    context: Annotated[
+        int, Meta(ge=0, le=20, description="Lines to show before and after each match.")
+    ] = 0
+    names_only: Annotated[bool, Meta(description="Only the names of files that have a match.")] = (
+        False
+    )
 
 
 class SearchFiles(BuiltIn[SearchFilesArguments]):
@@ -39,7 +56,13 @@ class SearchFiles(BuiltIn[SearchFilesArguments]):
     takes = SearchFilesArguments
 
     async def work(self, given: SearchFilesArguments, place: Place) -> str:
-        asked = Survey(path=given.path, glob=given.glob, pattern=given.pattern)
+        asked = Survey(
+            path=given.path,
+            glob=given.glob,
+            pattern=given.pattern,
+            context=given.context,
+            names_only=given.names_only,
+        )
         found = await survey(
             asked, lambda path: self.locate(place, path), self.threads, self.settings
         )

@@ -3,16 +3,20 @@
 import asyncio
 import os
 import shutil
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
 from msgspec import UNSET, Meta, UnsetType
 
-from tenuto.agent.tools.built_in import Arguments, BuiltIn
-from tenuto.agent.tools.output import Scroll
+from tenuto.agent.tools.arguments import Arguments
+from tenuto.agent.tools.built_in import BuiltIn
+from tenuto.agent.tools.files.folder import opened_folder
 from tenuto.agent.tools.processes.environment import without_secrets
 from tenuto.agent.tools.processes.tree import Command, Exit, Lost, run
+from tenuto.agent.tools.screen import Screen
+from tenuto.core.rule import Subject, about_command
 from tenuto.core.value import Value
-from tenuto.ports.tool import Place, ToolFailed
+from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 TELL_SECONDS = 0.25
 COMMAND_BYTES = 120_000
@@ -24,28 +28,45 @@ LOST = (
 
 
 class ShellArguments(Arguments):
+    synonyms: ClassVar[Mapping[str, str]] = {
+        "cmd": "command",
+        "script": "command",
+        "timeout_seconds": "timeout",
+        "workdir": "cwd",
+        "working_dir": "cwd",
+        "working_directory": "cwd",
+        "directory": "cwd",
+    }
+
     command: Annotated[str, Meta(description="What to run, as one would type it into a shell.")]
     timeout: (
         Annotated[float, Meta(gt=0, description="Seconds after which it is stopped.")] | UnsetType
     ) = UNSET
+    cwd: Annotated[
+        str, Meta(description="The folder to run it in, relative to the workspace's.")
+    ] = "."
 
 
 class Shell(BuiltIn[ShellArguments]):
     name = "shell"
     about = (
-        "Run a shell command in the workspace's folder and return what it prints, output and "
-        "errors together. It has no input. It is stopped when its time is up (120 seconds unless "
+        "Run a shell command in the workspace's folder, or the one that `cwd` names, and return "
+        "what it prints, output and errors together. It has no input and no terminal, so nothing "
+        "can ask or be typed. It is stopped when its time is up (120 seconds unless "
         "`timeout` says otherwise, 600 at most), and whatever it leaves in the background is "
         "ended with it."
     )
     takes = ShellArguments
     changes = True
 
-    async def work(self, given: ShellArguments, place: Place) -> str:
+    async def about_call(self, given: ShellArguments, place: Place) -> Subject:
+        return about_command(self.name, given.command)
+
+    async def work(self, given: ShellArguments, place: Place) -> ToolResult:
         _must_be_a_command(given.command)
         asked = self.settings.shell_seconds if given.timeout is UNSET else given.timeout
         seconds = min(asked, self.settings.shell_seconds_max)
-        folder = str(place.folder)
+        folder = await self.threads.run(lambda _: self._folder(given.cwd, place))
         command = Command(
             arguments=(_shell(), "-c", given.command),
             folder=folder,
@@ -60,7 +81,13 @@ class Shell(BuiltIn[ShellArguments]):
         finally:
             said = teller.close()
         limit = Limit(seconds=seconds, most=self.settings.shell_seconds_max)
-        return "\n".join([said.rstrip("\n") or "(no output)", *_remarks(ended, limit)])
+        text = "\n".join([said.rstrip("\n") or "(no output)", *_remarks(ended, limit)])
+        return ToolResult(text=text, details={"exit_code": ended.status})
+
+    def _folder(self, cwd: str, place: Place) -> str:
+        spot = self.locate(place, cwd)
+        with opened_folder(spot):
+            return os.path.join(spot.root, *spot.parts)
 
 
 class Limit(Value):
@@ -72,32 +99,32 @@ class Teller:
     """Tells the output so far, soon after it changed and at most four times a second."""
 
     def __init__(self, place: Place, limit: int) -> None:
-        self._scroll = Scroll(limit)
+        self._screen = Screen(limit)
         self._place = place
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._told_at = -TELL_SECONDS
 
     def hear(self, data: bytes) -> None:
-        self._scroll.hear(data)
+        self._screen.hear(data)
         if self._timer is None:
             self._timer = self._loop.call_at(self._told_at + TELL_SECONDS, self._tell)
 
     def text(self) -> str:
-        return self._scroll.text()
+        return self._screen.text()
 
     def close(self) -> str:
         """Tell what was not told yet, also if the call was cancelled; return it all."""
-        self._scroll.close()
+        self._screen.close()
         if self._timer is not None:
             self._timer.cancel()
             self._tell()
-        return self._scroll.text()
+        return self._screen.text()
 
     def _tell(self) -> None:
         self._timer = None
         self._told_at = self._loop.time()
-        self._place.progress(self._scroll.text())
+        self._place.progress(self._screen.text())
 
 
 def _must_be_a_command(command: str) -> None:

@@ -1,10 +1,12 @@
 """`todo`: the model's own list. The transcript is its only memory."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
-from tenuto.agent.tools.built_in import Arguments, BuiltIn
+from tenuto.agent.tools.arguments import Arguments
+from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.output import capped
 from tenuto.ports.tool import Place
 
@@ -12,11 +14,20 @@ SIGNS = {"pending": "[ ]", "in_progress": "[~]", "done": "[x]"}
 
 
 class Item(Arguments):
+    synonyms: ClassVar[Mapping[str, str]] = {
+        "content": "text",
+        "task": "text",
+        "title": "text",
+        "state": "status",
+    }
+
     text: Annotated[str, Meta(min_length=1, description="What is to be done.")]
     status: Literal["pending", "in_progress", "done"]
 
 
 class TodoArguments(Arguments):
+    synonyms: ClassVar[Mapping[str, str]] = {"todos": "items", "list": "items", "tasks": "items"}
+
     items: Annotated[
         list[Item], Meta(description="The whole list, in order; it replaces the last.")
     ]

@@ -11,6 +11,7 @@ from tenuto.api.routes import (
     health,
     history,
     models,
+    nodes,
     panes,
     providers,
     runs,
@@ -23,6 +24,7 @@ from tenuto.api.routes import (
 ALL: tuple[Endpoint, ...] = (
     *health.ENDPOINTS,
     *about.ENDPOINTS,
+    *nodes.ENDPOINTS,
     *models.ENDPOINTS,
     *providers.ENDPOINTS,
     *settings.ENDPOINTS,

@@ -1,20 +1,12 @@
 """Approvals: tool calls that wait for a person's word."""
 
-from typing import Annotated
-
-from msgspec import Meta
 from starlette.responses import Response
 from starlette.types import ASGIApp
 
 from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint
-from tenuto.core.approval import Approval, Decision
+from tenuto.core.approval import Approval, Word
 from tenuto.core.value import ApprovalId, Value
-
-
-class Word(Value, forbid_unknown_fields=True):
-    decision: Decision
-    note: Annotated[str, Meta(max_length=10_000)] | None = None
 
 
 class ApprovalList(Value):
@@ -29,9 +21,7 @@ async def listing(call: Call) -> ASGIApp:
 
 async def decide(call: Call) -> ASGIApp:
     word = await call.body(Word)
-    approval = await call.to.engine.answers.answer(
-        ApprovalId(call.path("id")), word.decision, word.note, by=call.who
-    )
+    approval = await call.to.engine.answers.answer(ApprovalId(call.path("id")), word, by=call.who)
     return answer(approval)
 
 
@@ -58,7 +48,7 @@ ENDPOINTS = (
         summary="Answer an approval; the first answer wins",
         takes=Word,
         gives=Approval,
-        codes=("not_found", "already_answered"),
+        codes=("not_found", "already_answered", "invalid_input"),
     ),
     Endpoint(
         method="DELETE",

@@ -13,7 +13,7 @@ from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.editing import QueueEdit
 from tenuto.core.options import Effort, Options, Wish
-from tenuto.core.run import Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
+from tenuto.core.run import Mode, OnDisconnect, Run, RunStatus, WhenBusy
 from tenuto.core.value import RunId, SessionId, StreamId, Value
 from tenuto.engine.checking import Draft
 from tenuto.ports.query import RunPage, RunQuery
@@ -72,7 +72,7 @@ async def accepted(call: Call, run: Run) -> ASGIApp:
         return answer(run, status=202, headers=headers)
 
     async def cancel() -> None:
-        await call.to.engine.stops.cancel_run(run.id, Reason.DISCONNECT, by=call.who)
+        await call.to.engine.stops.cancel_left(run, by=call.who)
 
     attached = run.on_disconnect is OnDisconnect.CANCEL
     batches = await Viewing(call).accepted(run)

@@ -1,9 +1,7 @@
 """Workspaces: a folder and settings that sessions share."""
 
-from pathlib import Path
 from typing import Annotated
 
-import anyio.to_thread
 from msgspec import Meta
 from starlette.responses import Response
 from starlette.types import ASGIApp
@@ -13,22 +11,35 @@ from tenuto.api.endpoint import Endpoint, SaysSomething, Streams
 from tenuto.api.parameter import AFTER
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
-from tenuto.core.error import InvalidInput
+from tenuto.core.permission import Permission
+from tenuto.core.rule import Rule
 from tenuto.core.session import Workspace
 from tenuto.core.value import Value, WorkspaceId
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Folder = Annotated[SaysSomething, Meta(max_length=4096)]
+Home = Annotated[str, Meta(min_length=1, max_length=63)]
+
+
+class RuleDraft(Value, forbid_unknown_fields=True):
+    tool: Annotated[str, Meta(min_length=1, max_length=200)]
+    pattern: Annotated[str, Meta(min_length=1, max_length=2_000)] | None = None
+    decision: Permission
 
 
 class NewWorkspace(Value, forbid_unknown_fields=True):
     name: Name
     path: Folder
+    home: Home | None = None
+    """None: shared, where there are several nodes."""
 
 
 class WorkspaceChange(Value, forbid_unknown_fields=True):
     name: Name | None = None
     path: Folder | None = None
+    home: Home | None = None
+    rules: Annotated[tuple[RuleDraft, ...], Meta(max_length=500)] | None = None
+    """All of them, in their order; None: as they are."""
 
 
 class WorkspaceList(Value):
@@ -44,9 +55,9 @@ async def create(call: Call) -> ASGIApp:
     once = await call.once()
     workspace = await call.sees.answered(once, Workspace)
     if workspace is None:
-        path = await _folder(new.path)
-        keeper = call.to.engine.workspaces
-        workspace = await keeper.create(new.name, path, by=call.who, once=once)
+        workspace = await call.to.engine.workspaces.create(
+            new.name, new.path, home=new.home, by=call.who, once=once
+        )
     return answer(workspace, status=201, headers={"Location": f"/api/workspaces/{workspace.id}"})
 
 
@@ -60,11 +71,19 @@ async def read(call: Call) -> ASGIApp:
 
 async def change(call: Call) -> ASGIApp:
     wanted = await call.body(WorkspaceChange)
-    path = None if wanted.path is None else await _folder(wanted.path)
     workspace = await call.to.engine.workspaces.change(
-        _id(call), name=wanted.name, path=path, by=call.who
+        _id(call),
+        name=wanted.name,
+        path=wanted.path,
+        home=wanted.home,
+        rules=None if wanted.rules is None else tuple(_rule(one) for one in wanted.rules),
+        by=call.who,
     )
     return answer(workspace)
+
+
+def _rule(draft: RuleDraft) -> Rule:
+    return Rule(tool=draft.tool, pattern=draft.pattern, decision=draft.decision)
 
 
 async def delete(call: Call) -> ASGIApp:
@@ -74,24 +93,6 @@ async def delete(call: Call) -> ASGIApp:
 
 async def events(call: Call) -> ASGIApp:
     return EventStream(await Viewing(call).workspace(_id(call)))
-
-
-async def _folder(given: str) -> str:
-    """An existing folder on the server, as an absolute path."""
-
-    def resolve() -> str | None:
-        try:
-            path = Path(given).expanduser().resolve(strict=True)
-            # A link may lead to a name that no text can hold.
-            str(path).encode()
-        except (OSError, RuntimeError, ValueError):
-            return None
-        return str(path) if path.is_dir() else None
-
-    path = await anyio.to_thread.run_sync(resolve)
-    if path is None or not given.strip():
-        raise InvalidInput(f"path: there is no folder {given!r} on the server")
-    return path
 
 
 ENDPOINTS = (

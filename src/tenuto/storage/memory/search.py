@@ -1,12 +1,7 @@
 """Looking for words without an index."""
 
-import re
-import unicodedata
-
 from tenuto.storage.memory.session_rows import SessionRows
-from tenuto.storage.words import words_of
-
-_TOKEN = re.compile(r"[^\W_]+")
+from tenuto.storage.words import tokens, words_of
 
 
 def matches(rows: SessionRows, typed: str) -> bool:
@@ -15,8 +10,8 @@ def matches(rows: SessionRows, typed: str) -> bool:
     if words is None:
         return True
     whole = [m.text() for m in rows.messages.values() if m.finish_reason is not None]
-    texts = [_tokens(text) for text in (rows.session.title, *whole)]
-    phrases = [_tokens(word) for word in words]
+    texts = [tokens(text) for text in (rows.session.title, *whole)]
+    phrases = [tokens(word) for word in words]
     if not phrases:
         return False
     *complete, last = phrases
@@ -34,8 +29,3 @@ def _has(text: list[str], phrase: list[str], *, whole: bool) -> bool:
         ):
             return True
     return False
-
-
-def _tokens(text: str) -> list[str]:
-    plain = unicodedata.normalize("NFKD", text.lower())
-    return _TOKEN.findall("".join(c for c in plain if not unicodedata.combining(c)))

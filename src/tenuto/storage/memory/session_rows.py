@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from tenuto.core.approval import Approval, ApprovalState
@@ -29,6 +30,8 @@ from tenuto.core.value import (
     Value,
     WorkspaceId,
 )
+from tenuto.ports.query import NodeCard
+from tenuto.ports.store import KeptValue
 from tenuto.storage.folding import grown
 from tenuto.storage.missing import no_file, no_such
 from tenuto.storage.once import Answer
@@ -153,6 +156,15 @@ class SessionRows:
         return max(own, key=lambda run: run.accept_number, default=None)
 
 
+class Lease(msgspec.Struct):
+    """What a node said of itself last, and until when it is believed to be alive."""
+
+    card: NodeCard
+    seen_at: Instant
+    until: float
+    """On the store's clock."""
+
+
 class State:
     """Everything that a memory store holds."""
 
@@ -166,9 +178,12 @@ class State:
         self.comparisons: dict[ComparisonId, Comparison] = {}
         self.answers: dict[tuple[PrincipalId, str], Answer] = {}
         """By who asked, and their key."""
-        self.leases: dict[NodeId, Instant] = {}
+        self.leases: dict[NodeId, Lease] = {}
+        self.leaders: dict[str, tuple[NodeId, float]] = {}
+        """By task: who does it, and until when on the store's clock."""
         self.usage: dict[tuple[WorkspaceId, PrincipalId, str, str, str], DayUsage] = {}
         """By workspace, who prompted, day and model."""
+        self.kept: dict[str, KeptValue] = {}
 
     def rows(self, session_id: SessionId) -> SessionRows:
         if session_id not in self.by_session:

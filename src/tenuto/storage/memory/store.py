@@ -1,7 +1,7 @@
 """Changing a memory store: the same promises as on disk, without the disk."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from anyio.lowlevel import checkpoint
@@ -13,35 +13,54 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.principal import Principal
 from tenuto.core.session import Control, Fence, Session, Workspace
-from tenuto.core.value import SessionId, StreamId, WorkspaceId
+from tenuto.core.value import NodeId, SessionId, StreamId, WorkspaceId
 from tenuto.ports.query import Once, Page
 from tenuto.ports.store import Sink
 from tenuto.ports.view import View
 from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.memory.comparisons import MemoryComparisons
+from tenuto.storage.memory.keeping import MemoryKeeping
 from tenuto.storage.memory.library import MemoryLibrary
+from tenuto.storage.memory.nodes import MemoryNodes
 from tenuto.storage.memory.session_rows import SessionRows, Tape
 from tenuto.storage.memory.upkeep import MemoryUpkeep
 from tenuto.storage.memory.usage import MemoryUsage
 from tenuto.storage.once import Answer, first
 from tenuto.storage.plan import Plan, created, plan
+from tenuto.storage.store_clock import LeaseClock, StoreClock
 
 T = TypeVar("T")
 
 
-class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
-    """A whole store in one object. Several engines may share it, each with its own sink.
+class MemoryStore(
+    MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryKeeping, MemoryNodes, MemoryUpkeep
+):
+    """A whole store in one object; or one node's way to it, beside those of others.
 
     Every change runs between two checkpoints and has none inside: others may come before it
     and after it, never into it.
     """
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(
+        self,
+        sink: Sink,
+        *,
+        clock: LeaseClock | None = None,
+        beside: "MemoryStore | None" = None,
+    ) -> None:
+        """`clock` judges leases. What is committed `beside` another rings there, and here alike."""
         super().__init__()
+        self._sink = sink
+        self._clock = clock or StoreClock()
         self._sinks = [sink]
+        """Of all nodes."""
+        if beside is not None:
+            self._state, self._clock, self._sinks = beside._state, beside._clock, beside._sinks
+            self._sinks.append(sink)
 
-    def add_sink(self, sink: Sink) -> None:
-        self._sinks.append(sink)
+    @property
+    def shared(self) -> bool:
+        return len(self._sinks) > 1
 
     def seen_by(self, who: Principal) -> View:
         return self
@@ -72,6 +91,14 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
         events = tuple(tape.after(after)[:limit])
         return Page(events=events, head=tape.head, folded=tape.folded)
 
+    async def read_many(
+        self, after: Mapping[StreamId, int], *, limit: int
+    ) -> Mapping[StreamId, Page]:
+        there = [stream for stream in after if stream in self._state.tapes]
+        return {
+            stream: await self.read(stream, after=after[stream], limit=limit) for stream in there
+        }
+
     async def commit(
         self,
         session_id: SessionId,
@@ -80,12 +107,14 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
         sight: Sight = Sight.CONTROL,
         once: Once | None = None,
         answer: type[T] | None = None,
+        dead: NodeId | None = None,
     ) -> tuple[T, int]:
         await checkpoint()
         known = self._known(once)
         if once is not None and known is not None:
             result: T = known.again(once, answer)
         else:
+            self._must_be_dead(dead)
             result = self._commit(session_id, decide, sight, once)
         head = self._state.tape(session_id).head
         await checkpoint()
@@ -169,8 +198,11 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
         return change.result
 
     def _create(self, session: Session, planned: Plan) -> Session:
+        beginning = created(planned)
+        self._state.must_be_new(session.id)
+        self._state.must_hold(beginning.claimed)
         self._state.add(session)
-        self._apply(created(planned))
+        self._apply(beginning)
         return planned.session
 
     def _apply(self, planned: Plan) -> None:
@@ -189,13 +221,19 @@ class MemoryStore(MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryUpkeep):
         self._tell(StreamId(session.workspace_id), shared)
 
     def _changed(self, session_id: SessionId) -> None:
-        for sink in self._sinks:
-            sink.changed(session_id)
+        self._sink.changed(session_id)
+        for sink in self._others():
+            sink.rang_changed((session_id,))
 
     def _tell(self, stream: StreamId, stored: tuple[Stored, ...]) -> None:
-        if stored:
-            for sink in self._sinks:
-                sink.committed(stream, stored)
+        if not stored:
+            return
+        self._sink.committed(stream, stored)
+        for sink in self._others():
+            sink.rang((stream,))
+
+    def _others(self) -> Sequence[Sink]:
+        return [sink for sink in self._sinks if sink is not self._sink]
 
     def _known(self, once: Once | None) -> Answer | None:
         return None if once is None else self._state.answers.get((once.by, once.key))

@@ -1,9 +1,8 @@
-"""Leases, folding and purging in a memory store."""
+"""Folding and purging in a memory store."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
-from tenuto.core.value import Instant, NodeId, SessionId, StreamId
-from tenuto.ports.query import Orphan
+from tenuto.core.value import Instant, SessionId, StreamId
 from tenuto.storage.folding import shorten
 from tenuto.storage.memory.session_rows import SessionRows, State, Tape, Unfolded
 from tenuto.storage.once import forgotten_before
@@ -20,27 +19,6 @@ class MemoryUpkeep:
 
     async def check(self) -> None:
         """Memory can always be written."""
-
-    async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
-        self._state.leases[node] = until
-
-    async def living(self, *, now: Instant) -> Collection[NodeId]:
-        return {node for node, until in self._state.leases.items() if until > now}
-
-    async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
-        alive = {node, *await self.living(now=now)}
-        return tuple(
-            Orphan(session_id=rows.session.id, run_id=rows.session.active_run)
-            for rows in self._state.by_session.values()
-            if rows.session.active_run is not None and rows.control.owner not in alive
-        )
-
-    async def owned(self, node: NodeId) -> Sequence[Orphan]:
-        return tuple(
-            Orphan(session_id=rows.session.id, run_id=rows.session.active_run)
-            for rows in self._state.by_session.values()
-            if rows.session.active_run is not None and rows.control.owner == node
-        )
 
     async def waiting_sessions(self) -> Sequence[SessionId]:
         return tuple(

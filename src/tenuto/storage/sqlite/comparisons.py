@@ -9,6 +9,7 @@ from tenuto.core.error import SessionBusy
 from tenuto.core.value import ComparisonId
 from tenuto.ports.query import Compared, ComparedPage, ComparisonQuery, Once
 from tenuto.ports.store import Judge
+from tenuto.storage.assemble import NEWEST, decode, session_of
 from tenuto.storage.cursor import comparison_cursor, place
 from tenuto.storage.missing import no_such
 from tenuto.storage.plan import plan
@@ -22,9 +23,9 @@ from tenuto.storage.sqlite.desks import (
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
 from tenuto.storage.sqlite.file.writer import Written
-from tenuto.storage.sqlite.library import NEWEST
 from tenuto.storage.sqlite.projecting import Told, write_plan
-from tenuto.storage.sqlite.rows import decode, desk, encode, session_of
+from tenuto.storage.sqlite.rows import desk
+from tenuto.storage.statements import encode
 
 T = TypeVar("T")
 

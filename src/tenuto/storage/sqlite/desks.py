@@ -1,7 +1,7 @@
 """Appending and deciding."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -11,9 +11,10 @@ from tenuto.core.error import Conflict
 from tenuto.core.event import Event, store_as
 from tenuto.core.message import Message
 from tenuto.core.session import Control, Fence, Session
-from tenuto.core.value import SessionId, StreamId, WorkspaceId
+from tenuto.core.value import NodeId, SessionId, StreamId, WorkspaceId
 from tenuto.ports.query import Once, Page
 from tenuto.storage.appendable import must_be_appendable
+from tenuto.storage.assemble import PAGE_BYTES, stored_events
 from tenuto.storage.missing import no_such
 from tenuto.storage.once import Answer, first
 from tenuto.storage.plan import Plan, created, plan
@@ -22,12 +23,10 @@ from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
 from tenuto.storage.sqlite.file.writer import Written
 from tenuto.storage.sqlite.projecting import Told, write_plan
-from tenuto.storage.sqlite.rows import desk, encode, stored_events
+from tenuto.storage.sqlite.rows import desk
+from tenuto.storage.statements import rows_of
 
 T = TypeVar("T")
-
-PAGE_BYTES = 256 * 1024
-"""A page ends once it is this large: one that is not fetched must not cost much memory."""
 
 
 class SqliteDesks:
@@ -44,6 +43,15 @@ class SqliteDesks:
     async def read(self, stream: StreamId, *, after: int, limit: int) -> Page:
         return await self._db.read(lambda tx: _page(tx, stream, after, limit))
 
+    async def read_many(
+        self, after: Mapping[StreamId, int], *, limit: int
+    ) -> Mapping[StreamId, Page]:
+        def pages(tx: Transaction) -> Mapping[StreamId, Page]:
+            there = [stream for stream in after if tx.row("log", stream=stream) is not None]
+            return {stream: _page(tx, stream, after[stream], limit) for stream in there}
+
+        return await self._db.read(pages)
+
     async def commit(
         self,
         session_id: SessionId,
@@ -52,7 +60,10 @@ class SqliteDesks:
         sight: Sight = Sight.CONTROL,
         once: Once | None = None,
         answer: type[T] | None = None,
+        dead: NodeId | None = None,
     ) -> tuple[T, int]:
+        """`dead` is: nobody else can be alive on this file."""
+
         def work(tx: Transaction) -> Written[tuple[T, int]]:
             known = answered(tx, once)
             if once is not None and known is not None:
@@ -194,25 +205,7 @@ def insert_session(tx: Transaction, beginning: Plan) -> tuple[Session, Told]:
     if tx.row("session_exists", stream=made.id) is not None:
         raise Conflict(f"there is a session {made.id} already")
     tx.run("insert_log", stream=made.id)
-    tx.run(
-        "insert_session",
-        id=made.id,
-        workspace_id=made.workspace_id,
-        archived=made.archived,
-        comparison_id=made.comparison.id if made.comparison else None,
-        updated_at=made.updated_at,
-        body=encode(made),
-        control=encode(planned.control),
-    )
-    # As if it had had no title before, so that the one it was given is indexed.
-    logs = write_plan(
-        tx,
-        planned,
-        before=Session(
-            id=made.id,
-            workspace_id=made.workspace_id,
-            created_at=made.created_at,
-            updated_at=made.updated_at,
-        ),
-    )
-    return made, logs
+    row = rows_of(planned, before=None).session
+    assert row is not None
+    tx.run("insert_session", **row._asdict())
+    return made, write_plan(tx, planned, before=None)

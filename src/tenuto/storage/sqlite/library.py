@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 from tenuto.core.approval import Approval
-from tenuto.core.message import Message, after_part
+from tenuto.core.message import Message
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Session, Workspace
-from tenuto.core.value import ApprovalId, MessageId, PartId, RunId, SessionId, WorkspaceId
+from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId, WorkspaceId
 from tenuto.ports.query import (
     Background,
-    Compaction,
     MessagePage,
     PlacedRun,
     RunPage,
@@ -19,29 +18,28 @@ from tenuto.ports.query import (
     SessionSnapshot,
     WorkspaceOverview,
 )
+from tenuto.storage.assemble import (
+    FOR_EVER,
+    NEWEST,
+    RECENT_RUNS,
+    background_of,
+    decode,
+    decode_all,
+    message_page,
+    session_of,
+    snapshot_of,
+    unfinished,
+)
 from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
 from tenuto.storage.missing import no_such, no_user_message
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
-from tenuto.storage.sqlite.rows import (
-    FOR_EVER,
-    decode,
-    encode,
-    held,
-    message,
-    newest,
-    pending,
-    run_of,
-    session_of,
-    transcript,
-)
+from tenuto.storage.sqlite.rows import held, message, newest, pending, run_of, transcript
 from tenuto.storage.sqlite.search import sessions_with
+from tenuto.storage.statements import encode
 
-RECENT_RUNS = 100
 FEW = 1_000
 """Sessions that a search found; past it, enough of them are among the newest."""
-NEWEST = ("\U0010ffff", "")
-"""A place after every other: instants are ASCII."""
 
 
 class SqliteLibrary:
@@ -69,7 +67,7 @@ class SqliteLibrary:
                 workspace=decode(row[0], Workspace),
                 sessions=page.sessions,
                 next=page.next,
-                runs=tuple(decode(body, Run) for (body,) in runs),
+                runs=decode_all(runs, Run),
                 head=page.head or 0,
             )
 
@@ -113,7 +111,7 @@ class SqliteLibrary:
     async def runs(self, query: RunQuery) -> RunPage:
         of_session = query.session_id is not None
         bodies = await self._db.read(lambda tx: _run_rows(tx, query))
-        page = tuple(decode(body, Run) for (body,) in bodies[: query.limit])
+        page = decode_all(bodies[: query.limit], Run)
         if not len(bodies) > len(page) > 0:
             return RunPage(runs=page, next=None)
         return RunPage(
@@ -131,7 +129,7 @@ class SqliteLibrary:
             held(tx, session_id)
             return tx.rows("approvals", session_id=session_id)
 
-        return tuple(decode(body, Approval) for (body,) in await self._db.read(read))
+        return decode_all(await self._db.read(read), Approval)
 
 
 def _sessions(tx: Transaction, query: SessionQuery) -> SessionPage:
@@ -164,9 +162,7 @@ def _snapshot(tx: Transaction, session_id: SessionId, most: int | None) -> Sessi
     found = held(tx, session_id)
     recent = tx.rows("runs_of_session", session_id=session_id, before=FOR_EVER, limit=RECENT_RUNS)
     runs = {run.id: run for run in (decode(body, Run) for (body,) in recent)}
-    active = found.session.active_run
-    unfinished = found.control.queue if active is None else (active, *found.control.queue)
-    for run_id in unfinished:
+    for run_id in unfinished(found):
         if run_id not in runs:
             runs[run_id] = run_of(tx, session_id, run_id)
     if most is None:
@@ -174,21 +170,13 @@ def _snapshot(tx: Transaction, session_id: SessionId, most: int | None) -> Sessi
     else:
         # One more than asked for tells whether there are older ones.
         messages = newest(tx, session_id, before=FOR_EVER, limit=most + 1)
-    return SessionSnapshot(
-        session=found.session,
-        messages=messages if most is None else messages[-most:],
-        runs=tuple(sorted(runs.values(), key=lambda run: run.accept_number)),
-        approvals=pending(tx, session_id),
-        queue=found.control.queue,
-        compactions=tuple(
-            Compaction(
-                through_message_id=MessageId(through),
-                through_part_id=part and PartId(part),
-                summary=summary,
-            )
-            for through, part, summary in tx.rows("compactions", session_id=session_id)
-        ),
-        more=most is not None and len(messages) > most,
+    return snapshot_of(
+        found,
+        messages,
+        runs.values(),
+        pending=pending(tx, session_id),
+        compactions=tx.rows("compactions", session_id=session_id),
+        most=most,
     )
 
 
@@ -204,21 +192,16 @@ def _messages(
         seq = row[1]
     # One more than asked for tells whether there are older ones.
     found = newest(tx, session_id, before=seq, limit=limit + 1)
-    page = found[-limit:]
-    return MessagePage(messages=page, head=head, before=page[0].id if len(found) > limit else None)
+    return message_page(found, head=head, limit=limit)
 
 
 def _background(tx: Transaction, session_id: SessionId) -> Background:
     head = held(tx, session_id).session.head
     row = tx.row("last_compaction", session_id=session_id)
     summary, part, after = (None, None, 0) if row is None else row
-    if part is None:
-        messages = transcript(tx, session_id, after=after)
-    else:
-        # The message that the summary ends in, without what it covers.
-        first, *rest = transcript(tx, session_id, after=after - 1)
-        messages = (after_part(first, part), *rest)
-    return Background(summary=summary, messages=messages, head=head)
+    # A summary that ends within a message needs that one, too.
+    messages = transcript(tx, session_id, after=after if part is None else after - 1)
+    return background_of(summary, part, messages, head=head)
 
 
 def _user_message(tx: Transaction, session_id: SessionId, message_id: MessageId | None) -> Message:

@@ -127,7 +127,7 @@ INSERT INTO runs (session_id, id, accept_number, accepted_at, accepted_seq, stat
 VALUES (:session_id, :id, :accept_number, :accepted_at, :accepted_seq, :status, :body);
 
 -- name: update_run
-UPDATE runs SET status = :status, body = :body WHERE session_id = :session_id AND id = :id;
+UPDATE runs SET status = :state, body = :body WHERE session_id = :session_id AND id = :id;
 
 -- name: run_of_session
 SELECT body FROM runs WHERE session_id = :session_id AND id = :id;
@@ -187,7 +187,8 @@ ORDER BY seq DESC LIMIT 1;
 
 -- name: put_unfolded
 INSERT INTO unfolded (session_id, message_id, first, last, finished_at)
-VALUES (:session_id, :message_id, :first, :last, :finished_at);
+SELECT session_id, id, seq, :last, :finished_at FROM messages
+WHERE session_id = :session_id AND id = :message_id;
 
 -- name: next_unfolded
 SELECT session_id, message_id, first, last FROM unfolded
@@ -381,11 +382,11 @@ SELECT body FROM files WHERE id = :id;
 SELECT content FROM files WHERE id = :id;
 
 -- name: active_logs
-SELECT stream, active_run FROM logs INDEXED BY logs_active
+SELECT stream, active_run, owner FROM logs INDEXED BY logs_active
 WHERE active_run IS NOT NULL AND owner IS NOT :node;
 
 -- name: owned_logs
-SELECT stream, active_run FROM logs INDEXED BY logs_active
+SELECT stream, active_run, owner FROM logs INDEXED BY logs_active
 WHERE active_run IS NOT NULL AND owner = :node;
 
 -- name: waiting_sessions
@@ -394,3 +395,12 @@ WHERE runs.status = 'queued' AND logs.active_run IS NULL;
 
 -- name: probe
 UPDATE probe SET n = 1 - n;
+
+-- name: kept
+SELECT body, rev FROM kept WHERE name = :key;
+
+-- name: keep_first
+INSERT INTO kept (name, body, rev) VALUES (:key, :body, 1) ON CONFLICT DO NOTHING;
+
+-- name: keep
+UPDATE kept SET body = :body, rev = rev + 1 WHERE name = :key AND rev = :rev;

@@ -2,25 +2,19 @@
 
 from collections.abc import Iterable
 
-from tenuto.core.message import Message
-from tenuto.core.session import Session
 from tenuto.core.value import SessionId
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
-from tenuto.storage.sqlite.rows import encode
+from tenuto.storage.statements import TextRow, encode
 from tenuto.storage.words import words_of
 
-TITLE = ""
-"""In the place of a message id."""
 
-
-def enter_title(transaction: Transaction, session: Session) -> None:
-    """Put the session's title in the place of its old one."""
-    leave(transaction, session.id, TITLE)
-    _enter(transaction, session.id, TITLE, session.title)
-
-
-def enter_message(transaction: Transaction, message: Message) -> None:
-    _enter(transaction, message.session_id, message.id, message.text())
+def enter(transaction: Transaction, row: TextRow) -> None:
+    """Make a text findable; nothing may be known under its ids."""
+    if not row.text:
+        return
+    found = transaction.row("add_entry", session_id=row.session_id, message_id=row.message_id)
+    assert found is not None
+    transaction.run("index_entry", id=found[0], text=row.text)
 
 
 def leave(transaction: Transaction, session_id: SessionId, message_id: str) -> None:
@@ -61,14 +55,6 @@ def _narrow(transaction: Transaction, word: str, among: list[str] | None) -> lis
 def _quoted(word: str) -> str:
     # Inside quotes nothing is syntax; a quote is written twice.
     return '"' + word.replace('"', '""') + '"'
-
-
-def _enter(transaction: Transaction, session_id: SessionId, message_id: str, text: str) -> None:
-    if not text:
-        return
-    row = transaction.row("add_entry", session_id=session_id, message_id=message_id)
-    assert row is not None
-    transaction.run("index_entry", id=row[0], text=text)
 
 
 def _unindex(transaction: Transaction, entries: Iterable[Row]) -> None:

@@ -11,6 +11,7 @@ from tenuto.storage.sqlite.comparisons import SqliteComparisons
 from tenuto.storage.sqlite.desks import SqliteDesks
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.files import SqliteFiles
+from tenuto.storage.sqlite.keeping import SqliteKeeping
 from tenuto.storage.sqlite.library import SqliteLibrary
 from tenuto.storage.sqlite.migration import Migration, shipped
 from tenuto.storage.sqlite.upkeep import SqliteUpkeep
@@ -25,6 +26,7 @@ class SqliteStore(
     SqliteUsage,
     SqliteWorkspaces,
     SqliteFiles,
+    SqliteKeeping,
     SqliteUpkeep,
 ):
     """Everything in one file, which one server at a time may use."""

@@ -3,13 +3,14 @@
 from collections.abc import Collection, Sequence
 
 from tenuto.core.value import Instant, MessageId, NodeId, SessionId
-from tenuto.ports.query import Orphan
+from tenuto.ports.query import NodeCard, NodeStanding, NodeState, Orphan, Pulse
+from tenuto.storage.assemble import stored_events
 from tenuto.storage.folding import shorten
 from tenuto.storage.once import forgotten_before
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
 from tenuto.storage.sqlite.file.writer import Written
-from tenuto.storage.sqlite.rows import stored_events
+from tenuto.storage.store_clock import StoreClock
 
 PURGE_EVENTS = 5_000
 """Events removed in one transaction: the writer must not be kept from prompts for long."""
@@ -17,6 +18,8 @@ PURGE_EVENTS = 5_000
 
 class SqliteUpkeep:
     _db: Database
+    _seen: tuple[NodeCard, Instant] | None = None
+    """What the one node said of itself last, and when."""
 
     async def open(self) -> None:
         await self._db.open()
@@ -27,15 +30,42 @@ class SqliteUpkeep:
     async def check(self) -> None:
         await self._db.check()
 
-    async def heartbeat(self, node: NodeId, *, until: Instant) -> None:
-        """The lock on the file is the lease: nobody else can be alive, if it is still there."""
-        await self._db.look_at_the_file()
+    shared = False
 
-    async def living(self, *, now: Instant) -> Collection[NodeId]:
+    async def heartbeat(self, card: NodeCard, *, seconds: float) -> Pulse:
+        """The lock on the file is the lease: nobody else can be alive, if it is still there."""
+        self._seen = (card, StoreClock().now())
+        await self._db.look_at_the_file()
+        return Pulse()
+
+    async def farewell(self, node: NodeId) -> None:
+        """Whoever comes next finds nobody."""
+        self._seen = None
+
+    async def living(self) -> Collection[NodeId]:
         """Whoever holds the lock on the file, and that is who asks."""
         return ()
 
-    async def orphans(self, node: NodeId, *, now: Instant) -> Sequence[Orphan]:
+    async def nodes(self) -> Sequence[NodeStanding]:
+        if self._seen is None:
+            return ()
+        card, seen_at = self._seen
+        return (
+            NodeStanding(
+                id=card.id,
+                name=card.name,
+                version=card.version,
+                state=NodeState.DRAINING if card.draining else NodeState.ALIVE,
+                started_at=card.started_at,
+                seen_at=seen_at,
+                active_runs=card.active_runs,
+            ),
+        )
+
+    async def lead(self, task: str, node: NodeId, *, seconds: float) -> bool:
+        return True
+
+    async def orphans(self, node: NodeId) -> Sequence[Orphan]:
         return await self._active("active_logs", node)
 
     async def owned(self, node: NodeId) -> Sequence[Orphan]:
@@ -69,7 +99,10 @@ class SqliteUpkeep:
 
     async def _active(self, query: str, node: NodeId) -> Sequence[Orphan]:
         rows = await self._db.read(lambda tx: tx.rows(query, node=node))
-        return tuple(Orphan(session_id=session_id, run_id=run_id) for session_id, run_id in rows)
+        return tuple(
+            Orphan(session_id=session_id, run_id=run_id, owner=owner)
+            for session_id, run_id, owner in rows
+        )
 
     async def _fold(self, row: Row) -> int:
         session_id, message_id, first, last = row

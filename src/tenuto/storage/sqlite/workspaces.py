@@ -6,12 +6,13 @@ from tenuto.core.error import SessionBusy
 from tenuto.core.session import Workspace
 from tenuto.core.value import WorkspaceId
 from tenuto.ports.query import Once
+from tenuto.storage.assemble import decode
 from tenuto.storage.missing import no_such
 from tenuto.storage.sqlite.desks import at_most_once, remember
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
 from tenuto.storage.sqlite.file.writer import Written
-from tenuto.storage.sqlite.rows import decode, encode
+from tenuto.storage.statements import encode
 
 
 class SqliteWorkspaces:

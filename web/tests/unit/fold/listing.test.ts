@@ -23,7 +23,15 @@ function run(id: string, more: Partial<Run> = {}): Run {
 
 function listing(...sessions: Session[]): Listing {
   const made = new Listing();
-  const workspace = { id: "default", name: "Default", path: "", by: "owner", created_at: at(0) };
+  const workspace = {
+    id: "default",
+    name: "Default",
+    path: "",
+    home: null,
+    rules: [],
+    by: "owner",
+    created_at: at(0),
+  };
   made.replace({ type: "snapshot", seq: 10, workspace, sessions, next: null, runs: [] });
   return made;
 }
@@ -63,7 +71,7 @@ test("a change of settings moves nothing, an ending does", () => {
 test("its state follows its runs and approvals", () => {
   const list = listing(session("a", 1));
   const approval = { id: "p", session_id: "a", run_id: "r1", call_id: "c", tool: "shell" };
-  const asks = { ...approval, input: {}, decided_by: null, note: null };
+  const asks = { ...approval, input: {}, suggestions: [], decided_by: null, note: null };
   const state = () => list.get("a")?.state;
   list.apply(event({ type: "run.accepted", session_id: "a", at: at(2), run: run("r1") }), 0);
   expect([state(), list.get("a")?.queued]).toEqual(["idle", 1]);

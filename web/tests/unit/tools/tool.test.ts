@@ -147,6 +147,14 @@ describe("a change", () => {
     expect(diff?.lines[6]).toEqual({ kind: "add", old: null, new: 41, text: "--- y" });
   });
 
+  test("is what the tool tells apart from what the model reads", () => {
+    const diff = "--- a.py\n+++ a.py\n@@ -3,1 +3,2 @@\n-a\n+b\n+c";
+    const told = { output: "Edited a.py in 1 place (+2 −1 lines).", details: { diff } };
+    const input = { path: "a.py", old: "a", new: "b\nc" };
+    expect(diffOf(part("edit_file", input, told))).toMatchObject({ added: 2, removed: 1 });
+    expect(diffOf(part("edit_file", input, told))?.lines[0]).toMatchObject({ old: 3, text: "a" });
+  });
+
   test("is worked out from the input before there is a report", () => {
     const input = { path: "a.py", old: "a\nb", new: "a\nc\nd" };
     const diff = diffOf(part("edit_file", input, { state: "waiting_approval" }));

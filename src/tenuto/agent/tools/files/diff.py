@@ -2,11 +2,52 @@
 
 import re
 from difflib import unified_diff
+from typing import Any
+
+from tenuto.agent.tools.output import capped
+from tenuto.core.value import Value
 
 CONTEXT = 3
+SHOWN_CHARACTERS = 30_000
 COMPARED = 1_000_000
 """Old lines times new lines: beyond this, comparing would take too long."""
 HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
+
+
+class Changed(Value):
+    """What became of a text."""
+
+    path: str
+    diff: str
+    """Capped, the cap said; empty if it is the same as before."""
+    added: int
+    removed: int
+
+    @property
+    def count(self) -> str:
+        return f"+{self.added:,} −{self.removed:,} lines"
+
+    @property
+    def told(self) -> str:
+        return f"{self.count}." if self.diff else "It is the same as before."
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """For clients."""
+        counts = {"added": self.added, "removed": self.removed}
+        return {"kind": "edited", "path": self.path, "diff": self.diff, **counts}
+
+
+def changed(path: str, old: str, new: str) -> Changed:
+    """The change of one file, as it is shown."""
+    whole = diff(path, old, new)
+    lines = whole.split("\n")[2:]
+    return Changed(
+        path=path,
+        diff=capped(whole, SHOWN_CHARACTERS),
+        added=sum(line.startswith("+") for line in lines),
+        removed=sum(line.startswith("-") for line in lines),
+    )
 
 
 def diff(path: str, old: str, new: str) -> str:
@@ -34,9 +75,12 @@ def _compared(before: list[str], after: list[str]) -> list[str]:
 
 
 def _exchanged(before: list[str], after: list[str]) -> list[str]:
-    """Everything out, everything in: true, if not the shortest."""
+    """Everything out, everything in but what both end with: true, if not the shortest."""
+    end = _shared(before[::-1], after[::-1])
+    old, new, rest = before[: len(before) - end], after[: len(after) - end], before[-end:]
     heading = f"@@ -1,{len(before)} +1,{len(after)} @@"
-    return [heading, *(f"-{line}" for line in before), *(f"+{line}" for line in after)]
+    same = [f" {line}" for line in rest] if end else []
+    return [heading, *(f"-{line}" for line in old), *(f"+{line}" for line in new), *same]
 
 
 def _moved(heading: str, by: int) -> str:

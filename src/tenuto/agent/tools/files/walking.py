@@ -1,7 +1,8 @@
 """Asks the survey program about a place in the workspace."""
 
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Sequence
 
 from tenuto.agent.tools.files.errand import Errand, Threads
 from tenuto.agent.tools.files.folder import Spot, opened_file, opened_folder
@@ -12,6 +13,9 @@ from tenuto.ports.tool import ToolFailed
 
 IGNORE_BYTES = 256_000
 IGNORE = ".gitignore"
+PROGRAMS = "/usr/local/bin:/usr/bin:/bin"
+LISTING_SHARE = 0.8
+"""Of the time: then a listing says what it has."""
 
 Find = Callable[[str], Spot]
 
@@ -21,6 +25,8 @@ class Survey(Value):
     glob: str
     pattern: str | None = None
     """None: only the names."""
+    context: int = 0
+    names_only: bool = False
 
 
 class Start:
@@ -28,7 +34,8 @@ class Start:
 
     descriptor: int | None = None
     prefix = ""
-    ignore = ""
+    ignore: Sequence[tuple[str, str]] = ()
+    """Of each folder above it: its path, and the text of its .gitignore."""
     spot: Spot
 
     def close(self) -> None:
@@ -60,9 +67,13 @@ def _task(start: Start, asked: Survey, settings: ToolSettings) -> HelperTask:
             "ignore": start.ignore,
             "glob": asked.glob.removeprefix("./"),
             "pattern": asked.pattern,
+            "context": asked.context,
+            "names_only": asked.names_only,
             "closed": start.spot.vault.folder,
             "opening": start.spot.vault.opening,
+            "ripgrep": shutil.which("rg", path=PROGRAMS),
             "limit": settings.output_characters,
+            "seconds": settings.search_seconds * LISTING_SHARE,
         },
         inherited=(start.descriptor,),
         seconds=settings.search_seconds,
@@ -72,7 +83,7 @@ def _task(start: Start, asked: Survey, settings: ToolSettings) -> HelperTask:
 
 def _open(start: Start, asked: Survey, find: Find, errand: Errand) -> None:
     spot = start.spot = find(asked.path)
-    start.ignore = _ignore_rules(find)
+    start.ignore = [_rules(find, spot.parts[:n]) for n in range(len(spot.parts))]
     names = os.path.join(spot.root, *spot.parts)
     if asked.pattern is not None and os.path.isfile(names):
         start.prefix = spot.shown
@@ -91,10 +102,11 @@ def _keep(start: Start, descriptor: int, errand: Errand) -> None:
     start.descriptor = os.dup(descriptor)
 
 
-def _ignore_rules(find: Find) -> str:
+def _rules(find: Find, parts: Sequence[str]) -> tuple[str, str]:
+    base = "".join(f"{part}/" for part in parts)
     try:
-        with opened_file(find(IGNORE)) as file:
-            return os.read(file, IGNORE_BYTES).decode("utf-8", "replace")
+        with opened_file(find(f"{base}{IGNORE}")) as file:
+            return base, os.read(file, IGNORE_BYTES).decode("utf-8", "replace")
     except (OSError, ToolFailed):
-        # No rules, or none that can be read: then only the usual folders are left out.
-        return ""
+        # No rules, or none that can be read: then nothing more is left out.
+        return base, ""

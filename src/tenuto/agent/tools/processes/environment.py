@@ -14,8 +14,22 @@ SECRET_NAME = re.compile(
 )
 SECRET_VALUE = re.compile(r"://[^/\s@]*:[^/\s@]+@")
 """An address with a password in it."""
-QUIET = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
-"""Nobody sits at a terminal: nothing may page, ask, or paint."""
+QUIET = {
+    "TERM": "dumb",
+    "PAGER": "cat",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "EDITOR": "false",
+    "VISUAL": "false",
+    "GIT_EDITOR": "false",
+    "GIT_SEQUENCE_EDITOR": "false",
+    "CI": "1",
+    "NO_COLOR": "1",
+    "PYTHONUNBUFFERED": "1",
+    "DEBIAN_FRONTEND": "noninteractive",
+}
+"""Nobody sits at a terminal: nothing may page, ask, paint, open an editor, or keep to itself what
+it prints."""
 
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Helpers: programs of ours that may take for ever, each in a process that can be stopped."""
 
+import codecs
 import json
 import logging
 import os
@@ -40,6 +41,7 @@ async def ask(task: HelperTask) -> Found:
     """What the program answers. It knows no secret, and its trouble is not shown to the model."""
     # Programs keep their own limit; this one only bounds memory if one does not.
     scroll = Scroll(task.characters * 2 + 10_000)
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
     # Not as an argument: those have a limit, and a request can hold a whole .gitignore.
     with held(json.dumps(task.request).encode()) as request:
         command = Command(
@@ -49,10 +51,10 @@ async def ask(task: HelperTask) -> Found:
             inherited=(request.fileno(), *task.inherited),
         )
         try:
-            ended = await run(command, scroll.hear)
+            ended = await run(command, lambda data: scroll.add(decoder.decode(data)))
         except Lost:
             raise _trouble(task, "its runner was killed") from None
-    scroll.close()
+    scroll.add(decoder.decode(b"", final=True))
     if ended.status == REFUSED:
         raise ToolFailed(scroll.text().strip())
     if ended.status not in (0, None):

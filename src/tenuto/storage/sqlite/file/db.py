@@ -12,6 +12,7 @@ import apsw
 from tenuto.core.error import StorageTrouble
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.store import Sink
+from tenuto.storage.named import load_queries
 from tenuto.storage.sqlite.file.appending import Append
 from tenuto.storage.sqlite.file.checkpointer import Checkpointer
 from tenuto.storage.sqlite.file.identity import Identity
@@ -21,7 +22,6 @@ from tenuto.storage.sqlite.file.transaction import Transaction
 from tenuto.storage.sqlite.file.trouble import explained
 from tenuto.storage.sqlite.file.writer import Work, Writer, Written
 from tenuto.storage.sqlite.migration import Migration, migrate
-from tenuto.storage.sqlite.queries import load_queries
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class Database:
 
     async def open(self) -> None:
         await anyio.to_thread.run_sync(self._prepare)
-        sql = load_queries()
+        sql = load_queries("tenuto.storage.sqlite")
         self._checkpointer = Checkpointer(self._path, points=self._points)
         self._writer = Writer(self._path, sql, self._sink, self._checkpointer, points=self._points)
         self._readers = Readers(self._path, sql)

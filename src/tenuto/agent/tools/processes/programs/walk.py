@@ -7,21 +7,32 @@ begins at a descriptor, never sees a path above that, and follows no link.
 
 import json
 import os
-import re
 import stat
 import sys
+import time
 from collections.abc import Iterator
-from typing import NoReturn, TypedDict
+from typing import TYPE_CHECKING, NoReturn, TypedDict
+
+if TYPE_CHECKING:
+    from tenuto.agent.tools.processes.programs.globs import translated, understood
+    from tenuto.agent.tools.processes.programs.ignoring import Ignoring
+    from tenuto.agent.tools.processes.programs.listing import listed
+    from tenuto.agent.tools.processes.programs.matching import BadPattern, Matcher
+    from tenuto.agent.tools.processes.programs.sifting import Sieve, batches
+else:
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    from globs import translated, understood
+    from ignoring import Ignoring
+    from listing import listed
+    from matching import BadPattern, Matcher
+    from sifting import Sieve, batches
 
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 DEEPEST = 200
 REFUSED = 3
 NICENESS = 10
 """Whoever waits for an answer of the server comes first."""
-LOOK_BYTES = 8192
-LINE_BYTES = 1 << 20
-SHOWN_CHARACTERS = 400
-NOTHING = r"(?!)"
+MOST_LISTED = 200_000
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
 
@@ -30,16 +41,24 @@ class WalkRequest(TypedDict):
     descriptor: int
     prefix: str
     """The path of the beginning in the workspace, with a slash at its end; or a file's path."""
-    ignore: str
-    """The text of the workspace's .gitignore."""
+    ignore: list[list[str]]
+    """Of each folder above the beginning: its path, as `prefix`, and the text of its .gitignore."""
     glob: str
     """Which files; relative to the beginning. Without a slash: by name, at any depth."""
     pattern: str | None
     """None: name the files."""
+    context: int
+    """Lines to show before and after each that matches."""
+    names_only: bool
+    """Name the files that have a line that matches."""
     closed: list[int] | None
     """The server's own folder, by device and inode: only `opening` is entered from there."""
     opening: list[int] | None
+    ripgrep: str | None
+    """Where that program is; None: do without."""
     limit: int
+    seconds: float
+    """After which a listing says what it has."""
 
 
 class Report:
@@ -68,27 +87,59 @@ def say(line: str) -> None:
 
 
 def main(request: WalkRequest) -> None:
-    page = Report(request["limit"])
     if request["pattern"] is None:
-        for path, _ in files(request):
-            page.add(path)
-        return page.close("files")
-    pattern = compiled(request["pattern"])
-    if stat.S_ISREG(os.fstat(request["descriptor"]).st_mode):
-        search(os.dup(request["descriptor"]), request["prefix"], pattern, page)
-        return page.close("lines")
-    for path, folder in files(request):
-        descriptor = opened(os.path.basename(path), FILE, folder)
-        if descriptor is not None:
-            search(descriptor, path, pattern, page)
-    return page.close("lines")
-
-
-def compiled(pattern: str) -> "re.Pattern[str]":
+        return show(request)
+    page = Report(request["limit"])
     try:
-        return re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
+        matcher = Matcher(request["pattern"], request["context"], request["names_only"], page.add)
+    except BadPattern as error:
         refuse(f"The pattern is not a regular expression: {error}.")
+    noun = "files" if request["names_only"] else "lines"
+    if stat.S_ISREG(os.fstat(request["descriptor"]).st_mode):
+        matcher.look(os.dup(request["descriptor"]), request["prefix"])
+        return page.close(noun)
+    sieve = Sieve(request["ripgrep"], request["pattern"], request["descriptor"])
+    start = len(request["prefix"])
+    # A pipe would keep waiting whoever opens it.
+    regular = (path for path, folder in files(request) if is_regular(path, folder))
+    for batch in batches(regular):
+        for path in sieve.sift(batch, start=start):
+            descriptor = reached(path[start:], request["descriptor"])
+            if descriptor is not None:
+                matcher.look(descriptor, path)
+    return page.close(noun)
+
+
+def reached(path: str, folder: int) -> int | None:
+    """A file, from the beginning on by names that are no links."""
+    *names, last = path.split("/")
+    way: list[int] = []
+    try:
+        for name in names:
+            below = opened(name, FOLDER, way[-1] if way else folder)
+            if below is None:
+                return None
+            way.append(below)
+        return opened(last, FILE, way[-1] if way else folder)
+    finally:
+        for descriptor in way:
+            os.close(descriptor)
+
+
+def show(request: WalkRequest) -> None:
+    """The names, as many levels deep as there is room for."""
+    until = time.monotonic() + request["seconds"]
+    paths: list[str] = []
+    whole = True
+    for path, _ in files(request):
+        paths.append(path)
+        whole = len(paths) < MOST_LISTED and time.monotonic() < until
+        if not whole:
+            break
+    for line in listed(paths, start=len(request["prefix"]), limit=request["limit"]):
+        say(line)
+    if not whole:
+        say(f"[there are more: the first {len(paths):,} files were looked at]")
 
 
 def refuse(why: str) -> NoReturn:
@@ -102,9 +153,13 @@ def files(request: WalkRequest) -> Iterator[tuple[str, int]]:
     wanted = understood(translated(glob if "/" in glob else f"**/{glob}"))
     if wanted is None:
         refuse(f"The glob {glob} is too complicated.")
+    rules: Ignoring | None = None
+    for base, text in request["ignore"]:
+        rules = Ignoring(rules, base, text)
     walker = Walker(request)
     start = len(request["prefix"])
-    for path, folder in walker.walk(request["descriptor"], request["prefix"]):
+    first = rules or Ignoring(None, "", "")
+    for path, folder in walker.walk(request["descriptor"], request["prefix"], first):
         if wanted.fullmatch(path, start):
             yield path, folder
 
@@ -113,18 +168,20 @@ class Walker:
     """Goes through folders, but not into what is left out, nor into what is closed."""
 
     def __init__(self, request: WalkRequest) -> None:
-        self._ignored = rules(request["ignore"])
         self._closed = request["closed"]
         self._opening = request["opening"]
 
-    def walk(self, folder: int, prefix: str, depth: int = 0) -> Iterator[tuple[str, int]]:
+    def walk(
+        self, folder: int, prefix: str, above: Ignoring, depth: int = 0
+    ) -> Iterator[tuple[str, int]]:
         closed = identity(folder) == self._closed
+        rules = above if closed else above.below(folder, prefix)
         with os.scandir(folder) as found:
             entries = sorted(found, key=lambda entry: entry.name)
         for entry in entries:
             path = prefix + entry.name
             below = is_folder(entry)
-            if entry.name in SKIPPED or self._ignored.fullmatch(path + "/" if below else path):
+            if entry.name in SKIPPED or rules.leaves_out(path, is_folder=below):
                 continue
             if not below:
                 if not closed:
@@ -133,7 +190,7 @@ class Walker:
             descriptor = opened(entry.name, FOLDER, folder) if depth < DEEPEST else None
             if descriptor is not None:
                 if not closed or identity(descriptor) == self._opening:
-                    yield from self.walk(descriptor, path + "/", depth + 1)
+                    yield from self.walk(descriptor, path + "/", rules, depth + 1)
                 os.close(descriptor)
 
 
@@ -149,93 +206,22 @@ def identity(descriptor: int) -> list[int]:
     return [found.st_dev, found.st_ino]
 
 
+def is_regular(path: str, folder: int) -> bool:
+    try:
+        found = os.stat(os.path.basename(path), dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return False
+    return stat.S_ISREG(found.st_mode)
+
+
 def opened(name: str, flags: int, folder: int) -> int | None:
     """A descriptor, or None for what is gone, closed to us, a link, or no file that can be read."""
+    if flags is FILE and not is_regular(name, folder):
+        return None
     try:
-        if flags is FILE and not stat.S_ISREG(
-            os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-        ):
-            return None
         return os.open(name, flags, dir_fd=folder)
     except OSError:
         return None
-
-
-def search(descriptor: int, path: str, pattern: "re.Pattern[str]", page: Report) -> None:
-    with open(descriptor, "rb") as file:
-        if b"\0" in file.peek(LOOK_BYTES)[:LOOK_BYTES]:
-            return
-        number, begins = 1, True
-        while line := file.readline(LINE_BYTES):
-            text = line.decode("utf-8", "replace").rstrip("\r\n")
-            if begins and (match := pattern.search(text)):
-                page.add(f"{path}:{number}: {excerpt(text, match.start())}")
-            # A line over the limit is looked at in its first piece only.
-            begins = line.endswith(b"\n")
-            number += begins
-
-
-def excerpt(text: str, at: int) -> str:
-    if len(text) <= SHOWN_CHARACTERS:
-        return text
-    first = max(0, at - SHOWN_CHARACTERS // 4)
-    return f"…{text[first : first + SHOWN_CHARACTERS]}…"
-
-
-def rules(ignore: str) -> "re.Pattern[str]":
-    """What .gitignore leaves out, as one pattern; nothing if it takes something back with `!`."""
-    lines = [line.rstrip() for line in ignore.splitlines()]
-    kept = [line for line in lines if line and not line.startswith("#")]
-    if any(line.startswith("!") for line in kept):
-        kept = []
-    # A line that makes no sense leaves nothing out; the others count.
-    good = [body for body in map(rule, kept) if understood(body)]
-    return understood("|".join(good) or NOTHING) or re.compile(NOTHING)
-
-
-def understood(pattern: str) -> "re.Pattern[str] | None":
-    try:
-        return re.compile(pattern, re.DOTALL)
-    except (re.error, OverflowError, RecursionError):
-        return None
-
-
-def rule(line: str) -> str:
-    anchored = "/" in line.rstrip("/")
-    body = translated(line.strip("/") if anchored else f"**/{line.rstrip('/')}")
-    return f"(?:{body})/" if line.endswith("/") else f"(?:{body})/?"
-
-
-def translated(glob: str) -> str:
-    """A glob with ** and {a,b} as a regular expression."""
-    out, at, depth = "", 0, 0
-    while at < len(glob):
-        rest = glob[at:]
-        step = 1
-        if rest.startswith("**/"):
-            out, step = out + r"(?:[^/]+/)*", 3
-        elif rest.startswith("**"):
-            out, step = out + ".*", 2
-        elif rest[0] in "*?":
-            out += "[^/]*" if rest[0] == "*" else "[^/]"
-        elif found := re.match(r"\[([!^]?)(\]?[^\]/]+)\]", rest):
-            out, step = out + members(*found.groups()), found.end()
-        elif rest[0] == "{" and "}" in rest:
-            out, depth = out + "(?:", depth + 1
-        elif rest[0] in ",}" and depth:
-            out += "|" if rest[0] == "," else ")"
-            depth -= rest[0] == "}"
-        else:
-            out += re.escape(rest[0])
-        at += step
-    return out + ")" * depth
-
-
-def members(negated: str, letters: str) -> str:
-    """A set of letters as a regular expression; one like [z-a] has none."""
-    letters = "".join(c if c.isalnum() or c == "-" else re.escape(c) for c in letters)
-    found = f"[^/{letters}]" if negated else f"[{letters}]"
-    return found if understood(found) else NOTHING
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The named statements of queries.sql."""
+"""The named statements of a store's `queries.sql`."""
 
 import re
 from collections.abc import Mapping
@@ -7,9 +7,9 @@ from importlib.resources import files
 _NAME = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
 
-def load_queries() -> Mapping[str, str]:
+def load_queries(package: str) -> Mapping[str, str]:
     """Each statement by its name."""
-    text = files(__package__).joinpath("queries.sql").read_text(encoding="utf-8")
+    text = files(package).joinpath("queries.sql").read_text(encoding="utf-8")
     _, *pieces = _NAME.split(text)
     return {
         name: sql.strip().removesuffix(";")

@@ -1,6 +1,7 @@
-"""A bad network between the clients and the server: it cuts, delays, half-closes and refuses."""
+"""A bad network before one server or several: it cuts, delays, half-closes, refuses, loses answers."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from random import Random
 from typing import Self
@@ -28,18 +29,28 @@ class Link:
 
 
 class Proxy:
-    def __init__(self, port: int, random: Random) -> None:
-        self._target = port
+    """Listens in `async with`; each connection goes to one of the servers, by lot.
+
+    A server that takes no connections is passed over, as a balancer would.
+    """
+
+    def __init__(self, ports: Sequence[int], random: Random, *, port: int = 0) -> None:
+        self._targets = tuple(ports)
         self._random = random
         self._links: set[Link] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._open = asyncio.Event()
         self._open.set()
         self.refusing = False
-        self.port = 0
+        self.mute = False
+        """Whether what servers say is lost, while all that they are told still arrives."""
+        self.port = port
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, backlog=2048)
+        held = self.port != 0  # By the caller, so that nobody else is given it.
+        self._server = await asyncio.start_server(
+            self._serve, "127.0.0.1", self.port, backlog=2048, reuse_port=held
+        )
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
@@ -79,7 +90,9 @@ class Proxy:
         assert task is not None
         self._tasks.add(task)
         try:
-            await self._link(reader, writer)
+            # Only `__aexit__` cancels it, and asyncio would complain of a handler that was.
+            with suppress(asyncio.CancelledError):
+                await self._link(reader, writer)
         finally:
             self._tasks.discard(task)
             writer.transport.abort()
@@ -87,22 +100,34 @@ class Proxy:
     async def _link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.refusing:
             return
-        try:
-            from_server, to_server = await asyncio.open_connection("127.0.0.1", self._target)
-        except OSError:
+        found = await self._server_by_lot()
+        if found is None:
             return
+        from_server, to_server = found
         link = Link(writer, to_server)
         self._links.add(link)
         try:
-            await asyncio.gather(self._pump(reader, to_server), self._pump(from_server, writer))
+            await asyncio.gather(
+                self._pump(reader, to_server), self._pump(from_server, writer, answers=True)
+            )
         finally:
             self._links.discard(link)
             link.cut()
 
-    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _server_by_lot(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        for port in self._random.sample(self._targets, k=len(self._targets)):
+            with suppress(OSError):
+                return await asyncio.open_connection("127.0.0.1", port)
+        return None
+
+    async def _pump(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, answers: bool = False
+    ) -> None:
         try:
             while data := await reader.read(READ_BYTES):
                 await self._open.wait()
+                if answers and self.mute:
+                    continue
                 writer.write(data)
                 await writer.drain()
             writer.write_eof()

@@ -1,0 +1,1 @@
+"""Several real servers on one PostgreSQL."""

@@ -1,0 +1,1 @@
+"""The PostgreSQL store alone: doubt, restarts, fences, nodes."""
