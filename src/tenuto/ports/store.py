@@ -121,7 +121,13 @@ class Places(Protocol):
     """Workspaces, and the files that prompts carry."""
 
     async def put_workspace(self, workspace: Workspace, *, once: Once | None = None) -> Workspace:
-        """Store a new workspace or a changed one."""
+        """Store a new workspace, or in the place of the one with its id."""
+
+    async def change_workspace(
+        self, workspace_id: WorkspaceId, change: Callable[[Workspace], Workspace]
+    ) -> Workspace:
+        """Store what `change` makes of it as it is now; it may be called again. NotFound if there
+        is none."""
 
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
         """Remove an empty workspace and its log. SessionBusy if it still has sessions or

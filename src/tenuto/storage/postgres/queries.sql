@@ -245,6 +245,9 @@ SELECT body FROM workspaces WHERE id = $1;
 -- name: put_workspace
 SELECT tenuto_put_workspace_1($1, $2, $3, $4, $5, $6) AS said;
 
+-- name: change_workspace
+SELECT tenuto_change_workspace_1($1, $2, $3, $4) AS said;
+
 -- name: delete_workspace
 SELECT tenuto_delete_workspace_1($1, $2) AS said;
 
