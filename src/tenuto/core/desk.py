@@ -58,6 +58,16 @@ class Desk(Value):
     runs: tuple[Run, ...] = ()
     """All runs, newest first; empty without `Sight.RUNS`."""
 
+    @property
+    def next(self) -> Run | None:
+        """The queued run whose turn it is: held ones are passed over."""
+        return next((run for run in self.queue if not run.held), None)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing runs, and nothing is about to."""
+        return self.active is None and self.next is None
+
     def held_by(self, fence: Fence) -> Run:
         """The active run, if the holder of `fence` still owns it."""
         if (

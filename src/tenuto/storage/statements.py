@@ -9,12 +9,15 @@ from typing import NamedTuple
 import msgspec
 
 from tenuto.core.event import Event, Stored, store_as
+from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Session
 from tenuto.core.value import FileId, Instant, MessageId, SessionId, StreamId, WorkspaceId
 from tenuto.storage.plan import ApprovalRow, MessageRow, Plan, RunRow
 
 TITLE = ""
 """In the place of a message id, for the words of a session's title."""
+HELD = "held"
+"""In the place of a queued run's status, while it is passed over."""
 HIDDEN = ""
 """In the place of a model's name, while it may not be told."""
 
@@ -210,6 +213,11 @@ def rows_of(plan: Plan, *, before: Session | None) -> Rows:
     )
 
 
+def states_of(status: RunStatus) -> tuple[str, str]:
+    """What rows of runs with this status may say."""
+    return status.value, HELD if status is RunStatus.QUEUED else status.value
+
+
 def encode(value: object) -> bytes:
     return msgspec.json.encode(value)
 
@@ -246,13 +254,17 @@ def _new_run(row: RunRow, accepted: int) -> NewRunRow:
         run.accept_number,
         run.accepted_at,
         accepted,
-        run.status.value,
+        _state(run),
         encode(run),
     )
 
 
 def _changed_run(row: RunRow) -> ChangedRow:
-    return ChangedRow(row.run.session_id, row.run.id, row.run.status.value, encode(row.run))
+    return ChangedRow(row.run.session_id, row.run.id, _state(row.run), encode(row.run))
+
+
+def _state(run: Run) -> str:
+    return HELD if run.held else run.status.value
 
 
 def _new_message(row: MessageRow, started: int) -> NewMessageRow:

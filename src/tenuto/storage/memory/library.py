@@ -101,7 +101,9 @@ class MemoryLibrary:
             if rows.session.workspace_id == workspace_id and rows.session.comparison is None
         ]
         runs = [run for rows in here for run in rows.runs.values() if not run.ended]
-        runs.sort(key=lambda run: (run.status is RunStatus.QUEUED, run.accepted_at, run.id))
+        runs.sort(
+            key=lambda run: (run.held, run.status is RunStatus.QUEUED, run.accepted_at, run.id)
+        )
         return WorkspaceOverview(
             workspace=workspace,
             sessions=page.sessions,

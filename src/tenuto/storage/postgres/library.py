@@ -37,6 +37,7 @@ from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_
 from tenuto.storage.missing import no_such, no_user_message
 from tenuto.storage.postgres.indexing import queries
 from tenuto.storage.postgres.parts import StoreParts
+from tenuto.storage.statements import states_of
 
 
 class PostgresLibrary:
@@ -134,7 +135,7 @@ class PostgresLibrary:
 
     async def runs(self, query: RunQuery) -> RunPage:
         limit, of_session = query.limit + 1, query.session_id is not None
-        status = None if query.status is None else query.status.value
+        status = None if query.status is None else states_of(query.status)
         if query.session_id is not None:
             before = FOR_EVER if query.cursor is None else turn(query.cursor)
             await self._held(query.session_id)

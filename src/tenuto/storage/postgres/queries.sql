@@ -43,7 +43,7 @@ SELECT 's' AS k, s.id AS sid, l.head AS n, l.rev AS m, s.body, s.control AS more
 FROM sessions s JOIN logs l ON l.stream = s.id WHERE s.id = ANY ($1::text[])
 UNION ALL
 SELECT 'r', session_id, accept_number, 0, body, NULL, NULL, NULL FROM runs
-WHERE session_id = ANY ($1::text[]) AND status IN ('queued', 'running')
+WHERE session_id = ANY ($1::text[]) AND status IN ('queued', 'running', 'held')
 UNION ALL
 SELECT 'a', session_id, seq, 0, body, NULL, NULL, NULL FROM approvals
 WHERE session_id = ANY ($1::text[]) AND state = 'pending'
@@ -139,7 +139,7 @@ UNION ALL
 SELECT 'r', row_number() OVER (ORDER BY r.status DESC, r.accepted_at, r.id), 0, r.body, false
 FROM (
     SELECT r.status, r.accepted_at, r.id, r.body FROM runs r JOIN sessions s ON s.id = r.session_id
-    WHERE r.status IN ('queued', 'running') AND s.workspace_id = $4 AND s.comparison_id IS NULL
+    WHERE r.status IN ('queued', 'running', 'held') AND s.workspace_id = $4 AND s.comparison_id IS NULL
     ORDER BY r.status DESC, r.accepted_at, r.id LIMIT $7
 ) r
 
@@ -166,7 +166,7 @@ SELECT 'r', r.accept_number, r.body, NULL, NULL, NULL FROM (
 ) r
 UNION ALL
 SELECT 'r', accept_number, body, NULL, NULL, NULL FROM runs
-WHERE session_id = $1 AND status IN ('queued', 'running')
+WHERE session_id = $1 AND status IN ('queued', 'running', 'held')
 UNION ALL
 SELECT 'a', seq, body, NULL, NULL, NULL FROM approvals WHERE session_id = $1 AND state = 'pending'
 UNION ALL
@@ -219,7 +219,7 @@ WHERE r.id = $1;
 
 -- name: runs_of_session
 SELECT body FROM runs WHERE session_id = $1 AND accept_number < $2
-    AND ($3::text IS NULL OR status = $3)
+    AND ($3::text[] IS NULL OR status = ANY ($3))
 ORDER BY accept_number DESC LIMIT $4;
 
 -- name: runs_page
@@ -227,7 +227,7 @@ SELECT body FROM runs WHERE (accepted_at, id) < ($1, $2)
 ORDER BY accepted_at DESC, id DESC LIMIT $3;
 
 -- name: runs_page_in
-SELECT body FROM runs WHERE status = $4 AND (accepted_at, id) < ($1, $2)
+SELECT body FROM runs WHERE status = ANY ($4::text[]) AND (accepted_at, id) < ($1, $2)
 ORDER BY accepted_at DESC, id DESC LIMIT $3;
 
 -- name: approval

@@ -36,7 +36,7 @@ from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
 from tenuto.storage.sqlite.rows import held, message, newest, pending, run_of, transcript
 from tenuto.storage.sqlite.search import sessions_with
-from tenuto.storage.statements import encode
+from tenuto.storage.statements import encode, states_of
 
 FEW = 1_000
 """Sessions that a search found; past it, enough of them are among the newest."""
@@ -225,7 +225,8 @@ def _run_row(tx: Transaction, run_id: RunId) -> Row:
 
 def _run_rows(tx: Transaction, query: RunQuery) -> list[Row]:
     limit = query.limit + 1
-    status = {} if query.status is None else {"status": query.status}
+    states = None if query.status is None else states_of(query.status)
+    status = {} if states is None else {"status": states[0], "held": states[1]}
     suffix = "_in" if status else ""
     if query.session_id is not None:
         held(tx, query.session_id)

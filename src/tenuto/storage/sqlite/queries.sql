@@ -141,7 +141,7 @@ ORDER BY accept_number DESC LIMIT :limit;
 
 -- name: runs_of_session_in
 SELECT body FROM runs
-WHERE session_id = :session_id AND accept_number < :before AND status = :status
+WHERE session_id = :session_id AND accept_number < :before AND status IN (:status, :held)
 ORDER BY accept_number DESC LIMIT :limit;
 
 -- name: runs_page
@@ -149,12 +149,12 @@ SELECT body FROM runs WHERE (accepted_at, id) < (:at, :id)
 ORDER BY accepted_at DESC, id DESC LIMIT :limit;
 
 -- name: runs_page_in
-SELECT body FROM runs WHERE status = :status AND (accepted_at, id) < (:at, :id)
+SELECT body FROM runs WHERE status IN (:status, :held) AND (accepted_at, id) < (:at, :id)
 ORDER BY accepted_at DESC, id DESC LIMIT :limit;
 
 -- name: unfinished_of_workspace
 SELECT runs.body FROM runs JOIN sessions ON sessions.id = runs.session_id
-WHERE runs.status IN ('queued', 'running') AND sessions.workspace_id = :workspace_id
+WHERE runs.status IN ('queued', 'running', 'held') AND sessions.workspace_id = :workspace_id
     AND sessions.comparison_id IS NULL
 ORDER BY runs.status DESC, runs.accepted_at, runs.id LIMIT :limit;
 

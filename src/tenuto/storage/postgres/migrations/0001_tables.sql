@@ -75,7 +75,7 @@ CREATE INDEX runs_by_id ON runs (id);
 CREATE INDEX runs_in_order ON runs (session_id, accept_number);
 CREATE INDEX runs_newest ON runs (accepted_at, id);
 CREATE INDEX runs_by_status ON runs (status, accepted_at, id);
-CREATE INDEX runs_unfinished ON runs (session_id) WHERE status IN ('queued', 'running');
+CREATE INDEX runs_unfinished ON runs (session_id) WHERE status IN ('queued', 'running', 'held');
 
 -- seq is that of message.started. The parts of an open message are in the log only.
 CREATE TABLE messages (
