@@ -21,7 +21,7 @@ class Answers:
 
     async def answer(self, approval_id: ApprovalId, word: Word, *, by: Principal) -> Approval:
         """The first answer wins. What is allowed always becomes a rule of the workspace."""
-        approval = await self._store.seen_by(by).approval(approval_id)
+        approval = await self._store.seen_by(by).thing(Approval, approval_id)
 
         def decide(desk: Desk) -> Change[Approval]:
             return consent.answer(desk, approval_id, word, self._node.moment(by=by))

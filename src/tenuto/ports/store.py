@@ -18,6 +18,7 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.principal import Principal
 from tenuto.core.session import Control, Fence, Session, Workspace
+from tenuto.core.thing import K
 from tenuto.core.value import (
     ComparisonId,
     Instant,
@@ -115,6 +116,9 @@ class Insides(Protocol):
 
     async def background(self, session_id: SessionId) -> Background:
         """Everything since the last compaction, the open message included."""
+
+    async def open_things(self, kind: type[K]) -> Sequence[K]:
+        """The open things of this kind, of all sessions."""
 
 
 class Places(Protocol):

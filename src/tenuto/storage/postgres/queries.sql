@@ -45,8 +45,8 @@ UNION ALL
 SELECT 'r', session_id, accept_number, 0, body, NULL, NULL, NULL FROM runs
 WHERE session_id = ANY ($1::text[]) AND status IN ('queued', 'running', 'held')
 UNION ALL
-SELECT 'a', session_id, seq, 0, body, NULL, NULL, NULL FROM approvals
-WHERE session_id = ANY ($1::text[]) AND state = 'pending'
+SELECT 't', session_id, seq, 0, body, NULL, kind, NULL FROM things
+WHERE session_id = ANY ($1::text[]) AND open
 UNION ALL
 SELECT 'k', '', 0, 0, body, NULL, digest, at FROM answers WHERE principal = $2 AND key = $3
 
@@ -168,7 +168,7 @@ UNION ALL
 SELECT 'r', accept_number, body, NULL, NULL, NULL FROM runs
 WHERE session_id = $1 AND status IN ('queued', 'running', 'held')
 UNION ALL
-SELECT 'a', seq, body, NULL, NULL, NULL FROM approvals WHERE session_id = $1 AND state = 'pending'
+SELECT 't', seq, body, NULL, kind, NULL FROM things WHERE session_id = $1 AND open
 UNION ALL
 SELECT 'c', seq, summary, NULL, through_message_id, through_part_id FROM compactions
 WHERE session_id = $1
@@ -230,11 +230,14 @@ ORDER BY accepted_at DESC, id DESC LIMIT $3;
 SELECT body FROM runs WHERE status = ANY ($4::text[]) AND (accepted_at, id) < ($1, $2)
 ORDER BY accepted_at DESC, id DESC LIMIT $3;
 
--- name: approval
-SELECT body FROM approvals WHERE id = $1;
+-- name: thing
+SELECT body FROM things WHERE kind = $1 AND id = $2;
 
--- name: approvals
-SELECT body FROM approvals WHERE session_id = $1 ORDER BY seq, id;
+-- name: things
+SELECT body FROM things WHERE session_id = $1 AND kind = $2 ORDER BY seq;
+
+-- name: open_things_of_kind
+SELECT body FROM things WHERE kind = $1 AND open ORDER BY session_id, seq;
 
 -- name: workspaces
 SELECT body FROM workspaces ORDER BY created_at, id;
