@@ -7,6 +7,7 @@ import pytest
 
 from tenuto.core.error import InvalidInput, ModelNotFound, StorageTrouble
 from tenuto.core.permission import Permission
+from tenuto.engine.kit import FixedTools
 from tenuto.engine.saved import Saved
 from tenuto.engine.settings import PreferenceChange, SettingsKeeper
 from tenuto.ports.model import Models
@@ -24,7 +25,7 @@ def keeper(saved: Saved, providers: OfferedProviders | None = None, **fixed: str
         saved,
         providers or OfferedProviders(),
         cast("Models", KnownModels()),
-        {"look": HeldTool(), "change": HeldTool("change")},
+        FixedTools(HeldTool(), HeldTool("change")),
         configured=CONFIGURED,
         fixed=fixed,
     )

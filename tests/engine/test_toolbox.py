@@ -12,10 +12,13 @@ from tenuto.core.message import ToolPart
 from tenuto.core.permission import Permission
 from tenuto.core.rule import Rule, Subject
 from tenuto.core.value import ApprovalId, CallId, PartId, RunId, SessionId
-from tenuto.engine.toolbox import Rulebook, Toolbox
-from tenuto.engine.work import Site, Work
+from tenuto.engine.kit import FixedTools
+from tenuto.engine.rulebook import Rulebook
+from tenuto.engine.toolbox import Toolbox
+from tenuto.engine.work import Work
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Place, ToolFailed, ToolResult
+from tenuto.ports.tool import Parallel, Place, Site, ToolFailed, ToolResult
+from tests.engine.sites import site
 
 pytestmark = pytest.mark.anyio
 
@@ -51,7 +54,7 @@ class RecordedWork:
         )
 
     async def site(self) -> Site:
-        return Site(folder=Path("/srv"), rules=self.rules)
+        return site(rules=self.rules)
 
     @property
     def states(self) -> list[str]:
@@ -64,6 +67,7 @@ class HeldTool:
     def __init__(self, name: str = "look", *, result: str | Exception = "done") -> None:
         self.spec = ToolSpec(name=name, description="", parameters={})
         self.changes = name == "change"
+        self.parallel = Parallel.NEVER if self.changes else Parallel.LOOKING
         self.calls: list[dict[str, Any]] = []
         self.may_end = asyncio.Event()
         self.may_end.set()
@@ -88,12 +92,13 @@ def call(name: str = "look", text: str = '{"n": 1}', number: int = 1) -> ToolPar
 
 def toolbox(tool: HeldTool, permission: str = "allow", **options: Any) -> Toolbox:
     rules = Rulebook(default=Permission(permission))
-    return Toolbox({tool.spec.name: tool}, rules, **options)
+    return Toolbox(FixedTools(tool), rules, **options)
 
 
 async def run(box: Toolbox, work: RecordedWork, part: ToolPart) -> ToolPart:
     with anyio.fail_after(10):
-        return await box.run(cast("Work", work), part)
+        here = cast("Work", work)
+        return await box.run(here, part, await box.for_run(here))
 
 
 async def test_a_call_runs_with_its_arguments_and_each_step_is_recorded() -> None:
@@ -178,7 +183,14 @@ async def test_one_run_gets_half_of_what_may_look_at_once() -> None:
     assert len(tool.calls) == 7
 
 
-def test_a_tool_that_is_denied_is_not_offered() -> None:
-    assert [spec.name for spec in toolbox(HeldTool("change"), "ask").specs()] == ["change"]
-    assert toolbox(HeldTool("change"), "deny").specs() == ()
-    assert [spec.name for spec in toolbox(HeldTool("look"), "deny").specs()] == ["look"]
+async def test_a_call_that_only_waits_for_someone_takes_no_place_of_those_that_look() -> None:
+    tool = HeldTool()
+    tool.may_end.clear()
+    tool.parallel = Parallel.WAITING
+    box, work = toolbox(tool, at_once=2), RecordedWork()
+    async with anyio.create_task_group() as calls:
+        for number in range(6):
+            calls.start_soon(run, box, work, call(number=number))
+        await anyio.wait_all_tasks_blocked()
+        assert len(tool.calls) == 6
+        tool.may_end.set()

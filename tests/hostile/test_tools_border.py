@@ -18,10 +18,13 @@ from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.permission import Permission
 from tenuto.core.rule import Subject
 from tenuto.core.value import CallId, PartId
-from tenuto.engine.toolbox import Rulebook, Toolbox
-from tenuto.engine.work import Site, Work
+from tenuto.engine.kit import FixedTools
+from tenuto.engine.rulebook import Rulebook
+from tenuto.engine.toolbox import Toolbox
+from tenuto.engine.work import Work
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Place, Tool, ToolFailed, ToolResult
+from tenuto.ports.tool import Parallel, Place, Site, Tool, ToolFailed, ToolResult
+from tests.engine.sites import site
 from tests.tools.desk import Desk
 
 pytestmark = pytest.mark.anyio
@@ -56,13 +59,14 @@ class Desktop:
         self._folder = folder
 
     async def site(self) -> Site:
-        return Site(folder=self._folder, rules=())
+        return site(self._folder)
 
 
 class Parrot:
     """Says and fails with what it is told to."""
 
     changes = True
+    parallel = Parallel.NEVER
 
     def __init__(
         self,
@@ -91,9 +95,13 @@ class Parrot:
 async def called(tools: dict[str, Tool], part: ToolPart, folder: Path = Path("/")) -> ToolPart:
     """The call as it ended, as the store has it."""
     desktop = Desktop(folder)
-    box = Toolbox(tools, Rulebook(default=Permission.ALLOW))
-    await box.run(cast("Work", desktop), part)
+    box = Toolbox(FixedTools(*tools.values()), Rulebook(default=Permission.ALLOW))
+    await done(box, cast("Work", desktop), part)
     return desktop.recorder.kept[-1]
+
+
+async def done(box: Toolbox, work: Work, part: ToolPart) -> ToolPart:
+    return await box.run(work, part, await box.for_run(work))
 
 
 def call(name: str, text: str) -> ToolPart:
@@ -181,25 +189,25 @@ async def test_details_that_cannot_be_kept_are_left_out_and_the_result_stays(
 @pytest.mark.guarantee("E1")
 async def test_only_so_many_calls_that_look_run_at_once_in_all_runs() -> None:
     looker = Looker()
-    box = Toolbox({"looker": looker}, Rulebook(default=Permission.ALLOW), at_once=3)
+    box = Toolbox(FixedTools(looker), Rulebook(default=Permission.ALLOW), at_once=3)
     async with anyio.create_task_group() as group:
         for _ in range(20):
             desktop = cast("Work", Desktop(Path("/")))
-            group.start_soon(box.run, desktop, call("looker", "{}"))
+            group.start_soon(done, box, desktop, call("looker", "{}"))
     assert (looker.most, looker.count) == (3, 20)
 
 
 @pytest.mark.guarantee("E1")
 async def test_a_run_that_asks_for_very_much_does_not_keep_the_others_waiting() -> None:
     looker = Looker()
-    box = Toolbox({"looker": looker}, Rulebook(default=Permission.ALLOW), at_once=4)
+    box = Toolbox(FixedTools(looker), Rulebook(default=Permission.ALLOW), at_once=4)
     greedy, modest = cast("Work", Desktop(Path("/"))), cast("Work", Desktop(Path("/")))
     async with anyio.create_task_group() as group:
         for _ in range(200):
-            group.start_soon(box.run, greedy, call("looker", '{"for": "ever"}'))
+            group.start_soon(done, box, greedy, call("looker", '{"for": "ever"}'))
         await anyio.wait_all_tasks_blocked()
         with anyio.fail_after(10):
-            ended = await box.run(modest, call("looker", "{}"))
+            ended = await done(box, modest, call("looker", "{}"))
         group.cancel_scope.cancel()
     assert ended.state is ToolState.DONE
     assert looker.most == 3
@@ -207,6 +215,7 @@ async def test_a_run_that_asks_for_very_much_does_not_keep_the_others_waiting() 
 
 class Looker:
     changes = False
+    parallel = Parallel.LOOKING
 
     def __init__(self) -> None:
         self.spec = ToolSpec(name="looker", description="", parameters={})

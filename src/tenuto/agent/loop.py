@@ -1,6 +1,7 @@
 """The agent loop: model, tools, model, until there is nothing more to do."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 
 import anyio
@@ -17,10 +18,11 @@ from tenuto.agent.unmarked import Unmarked
 from tenuto.core.message import ToolPart
 from tenuto.core.run import Ending, Mode, Reason, RunStatus
 from tenuto.core.value import Value
+from tenuto.engine.kit import Kit
 from tenuto.engine.toolbox import Toolbox
 from tenuto.engine.work import Work
 from tenuto.ports.clock import Clock
-from tenuto.ports.model import Model, Models, Provider, ProviderError, Trouble
+from tenuto.ports.model import Model, Models, Provider, ProviderError, ToolSpec, Trouble
 from tenuto.ports.points import NOWHERE, Points
 
 CUT_CALL = (
@@ -98,7 +100,8 @@ class AgentLoop:
                 continue
             if not answer.calls() or answer.was_filtered:
                 return _ending(work, answer)
-            done = await self._use_tools(work, answer.fail_cut_call(CUT_CALL))
+            kit = await self._toolbox.for_run(work)
+            done = await self._use_tools(work, answer.fail_cut_call(CUT_CALL), kit)
             if repeats.again(done):
                 return Ending(status=RunStatus.COMPLETED, reason=Reason.LOOP)
             allowance.store(sum(len(part.output or "") for part in done))
@@ -148,7 +151,7 @@ class AgentLoop:
         return Room(
             work,
             model,
-            tools=self._toolbox.specs(),
+            tools=partial(self._specs, work),
             ruler=lambda: self._rulers.of(work.session.id, model.id),
             summariser=summariser,
             clock=self._clock,
@@ -158,28 +161,33 @@ class AgentLoop:
     def _retries(self, work: Work) -> Retries:
         return Retries(self._clock, seconds=self._limits.retry_seconds, tell=work.wait)
 
-    async def _use_tools(self, work: Work, calls: Sequence[ToolPart]) -> tuple[ToolPart, ...]:
-        """Calls that only look run side by side; those that change something one by one."""
+    async def _specs(self, work: Work) -> tuple[ToolSpec, ...]:
+        return (await self._toolbox.for_run(work)).specs()
+
+    async def _use_tools(
+        self, work: Work, calls: Sequence[ToolPart], kit: Kit
+    ) -> tuple[ToolPart, ...]:
+        """Calls that only look or wait run side by side; those that change something one by one."""
         done = [call for call in calls if not call.unfinished]
         waiting = [call for call in calls if call.unfinished]
-        for looking, group in groupby(waiting, key=self._toolbox.only_looks):
-            if not looking:
-                done += [await self._toolbox.run(work, call) for call in group]
+        for together, group in groupby(waiting, key=kit.beside_others):
+            if not together:
+                done += [await self._toolbox.run(work, call, kit) for call in group]
                 continue
-            together = list(group)
+            several = list(group)
             results: dict[str, ToolPart] = {}
 
             async def one(call: ToolPart, results: dict[str, ToolPart] = results) -> None:
-                results[call.id] = await self._toolbox.run(work, call)
+                results[call.id] = await self._toolbox.run(work, call, kit)
 
             try:
                 async with anyio.create_task_group() as tasks:
-                    for call in together:
+                    for call in several:
                         tasks.start_soon(one, call)
-            except ExceptionGroup as several:
+            except ExceptionGroup as failures:
                 # One cause is enough to end the run, and whoever ends it must know which.
-                raise several.exceptions[0] from several
-            done += [results[call.id] for call in together]
+                raise failures.exceptions[0] from failures
+            done += [results[call.id] for call in several]
         return tuple(done)
 
     def _is_too_dear(self, work: Work) -> bool:

@@ -41,6 +41,10 @@ MOST_CUTS = 2
 LookAround = Callable[[Path, Instant], Awaitable[Surroundings]]
 
 
+Offer = Callable[[], Awaitable[tuple[ToolSpec, ...]]]
+"""The tools that the next request offers."""
+
+
 class Ruling(Protocol):
     def __call__(self) -> Ruler: ...
 
@@ -51,7 +55,7 @@ class Room:
         work: Work,
         model: Model,
         *,
-        tools: tuple[ToolSpec, ...],
+        tools: Offer,
         ruler: Ruling,
         summariser: Summariser,
         clock: Clock,
@@ -60,7 +64,7 @@ class Room:
         self._work = work
         self._model = model
         self._agent = work.run.mode is Mode.AGENT and "tools" in model.capabilities
-        self._tools = tools if self._agent else ()
+        self._offer = tools
         self._ruler = ruler
         self._summariser = summariser
         self._clock = clock
@@ -73,7 +77,9 @@ class Room:
     async def request(self) -> ModelRequest:
         background = await self._work.background()
         system = await self._system()
-        around = size_of((), system, self._tools)
+        # What a provider has kept begins with the tools: it stays as long as they stay the same.
+        tools = await self._offer() if self._agent else ()
+        around = size_of((), system, tools)
         most = self._limit() - around
         if self._most is not None:
             most = min(most, self._most)
@@ -93,7 +99,7 @@ class Room:
             model=self._model.name,
             system=prompts.with_summary(system, background.summary),
             turns=turns if self._agent else without_calls(turns),
-            tools=self._tools,
+            tools=tools,
             effort=self._work.run.effort,
             options=self._work.run.options or NO_OPTIONS,
             cache_key=self._work.session.id,

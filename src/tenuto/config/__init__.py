@@ -14,7 +14,7 @@ from tenuto.config.settings import (
     LogSettings,
     Permissions,
     Settings,
-    Tools,
+    ToolLimits,
 )
 from tenuto.config.table import Setting, settings_table
 from tenuto.config.token import TOKEN_FILE, ensure_token, new_token
@@ -36,7 +36,7 @@ __all__ = [
     "Secret",
     "Setting",
     "Settings",
-    "Tools",
+    "ToolLimits",
     "cipher_key",
     "ensure_token",
     "load",

@@ -15,7 +15,7 @@ from tenuto.config.settings import (
     EmbeddedSettings,
     LogSettings,
     Settings,
-    Tools,
+    ToolLimits,
 )
 from tenuto.config.table import ENV_PREFIX, Setting, settings_table
 from tenuto.core.value import Value
@@ -26,7 +26,12 @@ CONFIG_FLAG = "--config"
 NOT_SETTINGS = ("TENUTO_URL", "TENUTO_TEST_")
 """Variables that other commands and the tests use; they are none of the server's business."""
 
-GROUPS = {"limits": LimitSettings, "tools": Tools, "embedded": EmbeddedSettings, "log": LogSettings}
+GROUPS = {
+    "limits": LimitSettings,
+    "tools": ToolLimits,
+    "embedded": EmbeddedSettings,
+    "log": LogSettings,
+}
 
 
 class Given(Value):

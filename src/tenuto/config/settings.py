@@ -54,7 +54,7 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-class Tools(Value):
+class ToolLimits(Value):
     allow_private_addresses: Annotated[
         bool, Meta(description="Let `fetch_url` reach private, loopback and link-local addresses.")
     ] = False
@@ -220,7 +220,7 @@ class Settings(Value):
         Meta(description="Web origins besides our own that may call, as `https://name`."),
     ] = ()
     limits: LimitSettings = msgspec.field(default_factory=LimitSettings)
-    tools: Tools = msgspec.field(default_factory=Tools)
+    tools: ToolLimits = msgspec.field(default_factory=ToolLimits)
     embedded: EmbeddedSettings = msgspec.field(default_factory=EmbeddedSettings)
     log: LogSettings = msgspec.field(default_factory=LogSettings)
     providers: tuple[ProviderSettings, ...] = ()

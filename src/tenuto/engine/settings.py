@@ -12,12 +12,12 @@ from tenuto.core.error import InvalidInput
 from tenuto.core.permission import Permission
 from tenuto.core.rule import Rule
 from tenuto.core.value import Value
+from tenuto.engine.rulebook import Rulebook
 from tenuto.engine.saved import Saved
-from tenuto.engine.toolbox import Rulebook
 from tenuto.ports.model import Models
 from tenuto.ports.preference import Preferences, SavedSettings
 from tenuto.ports.provider import Providers
-from tenuto.ports.tool import Tool
+from tenuto.ports.tool import Tool, Tools
 
 log = logging.getLogger(__name__)
 
@@ -42,18 +42,23 @@ class SettingsKeeper:
         saved: Saved,
         providers: Providers,
         models: Models,
-        tools: Mapping[str, Tool],
+        tools: Tools,
         *,
         configured: Preferences,
         fixed: Mapping[str, str],
     ) -> None:
-        self.tools = tools
+        self._tools = tools
         self.fixed = fixed
         """Preferences that cannot be changed, and what fixes each."""
         self._saved = saved
         self._models = models
         self._configured = configured
         saved.on_change.append(lambda: providers.prefer(self.preferences.default_model))
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """All that can be set something for."""
+        return {tool.spec.name: tool for tool in self._tools.known()}
 
     @property
     def preferences(self) -> Preferences:
@@ -107,6 +112,7 @@ class SettingsKeeper:
                 raise InvalidInput(
                     f"{name} is set by {self.fixed[name]} and cannot be changed here"
                 )
+        tools = self.tools
         for tool in wanted.get("permissions", {}):
-            if tool not in self.tools:
+            if tool not in tools:
                 raise InvalidInput(f"permissions: there is no tool {tool!r}")

@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -15,13 +15,23 @@ from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.error import NotFound
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.permission import Permission
-from tenuto.core.rule import BY_DEFAULT, Rule, Subject, judge
+from tenuto.core.rule import Rule, Subject, judge
 from tenuto.core.text import cut, whole
-from tenuto.core.value import CallId, FileId, Value
-from tenuto.engine.work import Site, Work
-from tenuto.ports.model import ToolSpec
+from tenuto.core.value import CallId, FileId
+from tenuto.engine.kit import Kit
+from tenuto.engine.rulebook import Rules
+from tenuto.engine.work import Work
 from tenuto.ports.points import NOWHERE, Points, Step
-from tenuto.ports.tool import Place, Tool, ToolFailed, ToolResult, nothing_attached
+from tenuto.ports.tool import (
+    Parallel,
+    Place,
+    Site,
+    Tool,
+    ToolFailed,
+    ToolResult,
+    Tools,
+    nothing_attached,
+)
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +40,6 @@ OUTPUT_CHARACTERS = 2_000_000
 """Tools keep a limit of their own; this one holds for one that does not."""
 ERROR_CHARACTERS = 10_000
 DETAILS_BYTES = 400_000
-NAME_CHARACTERS = 100
 DEEPEST = 64
 """Levels of arguments. JSON that is deeper can be read, but not everyone can write it again."""
 TOO_DEEP = f"The arguments are nested too deeply: {DEEPEST} levels are the most."
@@ -38,39 +47,12 @@ AT_ONCE = 8
 NOBODY = "This needs a person's permission, and nobody can be asked in this run."
 
 
-class Rules(Protocol):
-    """What each tool may do now; asked before every call."""
-
-    def permission(self, tool: Tool) -> Permission:
-        """For whatever it does, where no rule says anything."""
-
-    def rules(self) -> tuple[Rule, ...]:
-        """The server's own, in order."""
-
-
-class Rulebook(Value):
-    """Rules that stay as they are."""
-
-    default: Permission
-    """For tools that change something; the others are allowed."""
-    by_tool: dict[str, Permission] = msgspec.field(default_factory=dict)
-
-    def permission(self, tool: Tool) -> Permission:
-        usual = self.default if tool.changes else Permission.ALLOW
-        return self.by_tool.get(tool.spec.name, usual)
-
-    def rules(self) -> tuple[Rule, ...]:
-        # Whoever sets something for a tool means all that it does.
-        said = (Rule(tool=tool, decision=what) for tool, what in self.by_tool.items())
-        return (*BY_DEFAULT, *said)
-
-
 class Toolbox:
     """The border to every tool: what one says is made whole and bounded here, whoever wrote it."""
 
     def __init__(
         self,
-        tools: Mapping[str, Tool],
+        tools: Tools,
         rules: Rules,
         *,
         at_once: int = AT_ONCE,
@@ -85,26 +67,15 @@ class Toolbox:
         self._share = max(1, at_once // 2)
         self._shares: WeakKeyDictionary[Work, asyncio.Semaphore] = WeakKeyDictionary()
 
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """Those that may be called now: a model that is offered a denied one only tries it."""
-        return tuple(
-            tool.spec
-            for tool in self._tools.values()
-            if self._rules.permission(tool) is not Permission.DENY
-        )
+    async def for_run(self, work: Work) -> Kit:
+        """What the run can use at this step."""
+        return Kit(await self._tools.for_run(await work.site()), self._rules)
 
-    def only_looks(self, part: ToolPart) -> bool:
-        """Whether the call may run beside others: it changes nothing and asks nobody."""
-        tool = self._tools.get(part.name)
-        if tool is None or tool.changes:
-            return False
-        return self._rules.permission(tool) is not Permission.ASK
-
-    async def run(self, work: Work, part: ToolPart) -> ToolPart:
+    async def run(self, work: Work, part: ToolPart, kit: Kit) -> ToolPart:
         """Do the call and return it as it ended. A failure is its result, never the run's."""
         part = _whole(part)
         try:
-            tool, arguments = self._prepare(part)
+            tool, arguments = kit.find(part.name), _arguments(part)
             part = _record(work, replace(part, input=arguments))
             site = await work.site()
             progress = _Progress(work)
@@ -125,6 +96,7 @@ class Toolbox:
         return Place(
             folder=site.folder,
             session_id=work.session.id,
+            run_id=work.run.id,
             call_id=part.call_id,
             progress=progress.tell,
             attached=partial(_attached, work),
@@ -142,28 +114,12 @@ class Toolbox:
 
     @asynccontextmanager
     async def _room(self, work: Work, tool: Tool) -> AsyncIterator[None]:
-        if tool.changes:
+        if tool.parallel is not Parallel.LOOKING:
             yield
             return
         share = self._shares.setdefault(work, asyncio.Semaphore(self._share))
         async with share, self._looking:
             yield
-
-    def _prepare(self, part: ToolPart) -> tuple[Tool, dict[str, Any]]:
-        tool = self._tools.get(part.name)
-        if tool is None:
-            names = ", ".join(self._tools) or "none"
-            name = cut(part.name, NAME_CHARACTERS)
-            raise ToolFailed(f"There is no tool {name!r}. The tools are: {names}.")
-        try:
-            arguments = msgspec.json.decode(part.input_text or "{}")
-        except RecursionError:
-            raise ToolFailed(TOO_DEEP) from None
-        except (msgspec.DecodeError, ValueError) as error:
-            raise ToolFailed(f"The arguments are not valid JSON: {error}") from None
-        if not isinstance(arguments, dict):
-            raise ToolFailed("The arguments must be a JSON object.")
-        return tool, _clean(arguments, DEEPEST)
 
     async def _refusal(
         self,
@@ -221,6 +177,19 @@ def _whole(part: ToolPart) -> ToolPart:
         name=whole(part.name),
         input_text=whole(part.input_text),
     )
+
+
+def _arguments(part: ToolPart) -> dict[str, Any]:
+    try:
+        arguments = msgspec.json.decode(part.input_text or "{}")
+    except RecursionError:
+        raise ToolFailed(TOO_DEEP) from None
+    except (msgspec.DecodeError, ValueError) as error:
+        raise ToolFailed(f"The arguments are not valid JSON: {error}") from None
+    if not isinstance(arguments, dict):
+        raise ToolFailed("The arguments must be a JSON object.")
+    cleaned: dict[str, Any] = _clean(arguments, DEEPEST)
+    return cleaned
 
 
 def _done(part: ToolPart, result: ToolResult) -> ToolPart:

@@ -18,23 +18,17 @@ from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
 from tenuto.core.suggesting import suggestions
-from tenuto.core.value import ApprovalId, FileId, MessageId, PartId, Value
+from tenuto.core.value import ApprovalId, FileId, MessageId, PartId
 from tenuto.engine.insist import insist
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
 from tenuto.ports.query import Background
 from tenuto.ports.store import Store
+from tenuto.ports.tool import Site
 
 POLL_SECONDS = 5.0
 
 T = TypeVar("T")
-
-
-class Site(Value):
-    """A workspace as its tools see it."""
-
-    folder: Path
-    rules: tuple[Rule, ...]
 
 
 class Worker(Protocol):
@@ -87,7 +81,12 @@ class Work:
     async def site(self) -> Site:
         """Where its tools work now, and by which rules."""
         workspace = await self._insist(lambda: self._store.workspace(self.session.workspace_id))
-        return Site(folder=self._node.folders.path(workspace), rules=workspace.rules)
+        return Site(
+            session=self.session,
+            run=self.run,
+            workspace=workspace,
+            folder=self._node.folders.path(workspace),
+        )
 
     async def background(self) -> Background:
         await self.recorder.flush()

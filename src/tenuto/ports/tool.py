@@ -1,13 +1,16 @@
 """Tools: what an agent can do in a workspace."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
 
-from tenuto.core.rule import Subject
-from tenuto.core.value import CallId, SessionId, Value
+from tenuto.core.rule import Rule, Subject
+from tenuto.core.run import Run
+from tenuto.core.session import Session, Workspace
+from tenuto.core.value import CallId, RunId, SessionId, Value
 from tenuto.ports.model import ToolSpec
 
 
@@ -19,13 +22,30 @@ async def nothing_attached(file_id: str) -> bytes:
     raise ToolFailed(f"There is no file {file_id} in this conversation.")
 
 
+class Site(Value):
+    """Where a run works: what decides which tools it has, and by which rules."""
+
+    session: Session
+    run: Run
+    workspace: Workspace
+    folder: Path
+    """The workspace's folder on this node."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The workspace's own."""
+        return self.workspace.rules
+
+
 class Place(Value):
-    """Where a tool works, and how it tells what it has so far."""
+    """What one call may know and do. Whatever else tools need of the server is a small protocol of
+    its own, a field here, and given by the toolbox."""
 
     folder: Path
     """The workspace's folder; no path may leave it, also not through links."""
     session_id: SessionId = SessionId("")
     """The conversation that the call is of."""
+    run_id: RunId = RunId("")
     call_id: CallId
     progress: Callable[[str], None]
     """Told the whole output so far (capped); may be called often, from the event loop."""
@@ -42,10 +62,22 @@ class ToolResult(Value):
     """For clients only: a diff, an exit code, how many matched."""
 
 
+class Parallel(StrEnum):
+    """Whether calls may run side by side."""
+
+    NEVER = "never"
+    """One after the other, in the order in which the model made them."""
+    LOOKING = "looking"
+    """Beside others, within what all runs together may look up at once."""
+    WAITING = "waiting"
+    """Beside others and beyond that limit: it does nothing here but wait for someone else."""
+
+
 class Tool(Protocol):
     spec: ToolSpec
     changes: bool
     """True if it changes something or reaches out: then it asks by default."""
+    parallel: Parallel
 
     async def subject(self, arguments: dict[str, Any], place: Place) -> Subject:
         """What the call is about, for rules to judge; nothing is done yet. Raises ToolFailed for
@@ -56,3 +88,13 @@ class Tool(Protocol):
 
         A cancel ends everything that it started, to the last grandchild, before it comes out.
         """
+
+
+class Tools(Protocol):
+    """A source of tools: those that come with the server, those of others."""
+
+    def known(self) -> Sequence[Tool]:
+        """All that a setting may name."""
+
+    async def for_run(self, site: Site) -> Sequence[Tool]:
+        """What this run may use now; asked before each of its steps."""

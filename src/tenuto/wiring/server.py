@@ -31,6 +31,7 @@ from tenuto.engine.saved import SETTINGS
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.ports.points import Points
 from tenuto.ports.store import Store
+from tenuto.ports.tool import Tools
 from tenuto.wiring import translate
 from tenuto.wiring.first_workspace import ensure_default_workspace
 from tenuto.wiring.storage import must_be_whole, open_store, shared_token
@@ -70,8 +71,10 @@ async def run(settings: Settings, process: Process) -> None:
         process.mask.learn(token)
         with process.listening or bind(settings.host, settings.port) as listening:
             saved = translate.saved(settings, store, process.points)
+            tools = translate.tools(settings)
             keepers = Keepers(
-                settings=translate.preferences(settings, saved, models),
+                tools=tools,
+                settings=translate.preferences(settings, saved, models, tools),
                 providers=translate.providers(saved, models, process.mask),
             )
             switchboard.on_rang_kept.append(saved.rang)
@@ -130,6 +133,7 @@ async def _serve(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keepers:
+    tools: Tools
     settings: SettingsKeeper
     providers: ProviderKeeper
 
@@ -163,7 +167,7 @@ def build(
         node,
         store,
         models,
-        translate.worker(settings, models, keepers.settings, node),
+        translate.worker(settings, models, keepers.tools, keepers.settings, node),
         switchboard,
         maker=TitleMaker(store, models, clock, points=points),
         titles_wanted=lambda: keepers.settings.preferences.titles,

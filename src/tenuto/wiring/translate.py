@@ -19,14 +19,17 @@ from tenuto.core.error import StorageTrouble
 from tenuto.core.permission import Permission
 from tenuto.core.value import Instant
 from tenuto.engine.folders import Folders
+from tenuto.engine.kit import FixedTools, JoinedTools
 from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
+from tenuto.engine.rulebook import Rules
 from tenuto.engine.saved import Saved
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.engine.toolbox import Toolbox
 from tenuto.ports.points import Points
 from tenuto.ports.preference import Preferences
 from tenuto.ports.store import Store
+from tenuto.ports.tool import Tools
 from tenuto.storage.cipher import AesCipher
 from tenuto.storage.old_settings import OldSettings
 
@@ -72,13 +75,20 @@ def folders(settings: Settings, node: str) -> Folders:
     return Folders(node, settings.workspaces)
 
 
-def preferences(settings: Settings, saved: Saved, models: Catalogue) -> SettingsKeeper:
+def tools(settings: Settings) -> Tools:
+    """All that runs can use; who has more of them is one more source here."""
+    return JoinedTools(FixedTools(*built_in_tools(_tools(settings))))
+
+
+def preferences(
+    settings: Settings, saved: Saved, models: Catalogue, tools: Tools
+) -> SettingsKeeper:
     keys = {"model": "default_model", "titles": "titles", "permissions": "permission_default"}
     return SettingsKeeper(
         saved,
         models,
         models,
-        {tool.spec.name: tool for tool in built_in_tools(_tools(settings))},
+        tools,
         configured=Preferences(
             default_model=settings.model or None,
             titles=settings.titles,
@@ -94,9 +104,10 @@ def providers(saved: Saved, models: Catalogue, mask: logs.Mask) -> ProviderKeepe
     )
 
 
-def worker(settings: Settings, models: Catalogue, keeper: SettingsKeeper, node: Node) -> AgentLoop:
-    at_once = settings.tools.at_once
-    toolbox = Toolbox(keeper.tools, keeper, at_once=at_once, points=node.points)
+def worker(
+    settings: Settings, models: Catalogue, tools: Tools, rules: Rules, node: Node
+) -> AgentLoop:
+    toolbox = Toolbox(tools, rules, at_once=settings.tools.at_once, points=node.points)
     limits = RunLimits(
         steps=settings.limits.steps,
         loop_repeats=settings.limits.loop_repeats,

@@ -14,6 +14,7 @@ from tenuto.core.permission import Permission
 from tenuto.core.value import Instant, NodeId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Switchboard
+from tenuto.engine.kit import FixedTools
 from tenuto.engine.node import Node as EngineNode
 from tenuto.engine.saved import SETTINGS, Saved
 from tenuto.engine.settings import SettingsKeeper
@@ -57,7 +58,7 @@ class Node:
     def _build(self, node: NodeId) -> None:
         script, clock = self._world.script, self._world.node_clock()
         models, store = SimModels(self._world), self.store
-        tools = sim_tools(self._world)
+        tools = FixedTools(*sim_tools(self._world))
         self.saved = Saved(store, NothingToHide())
         self.switchboard.on_resync.append(lambda: self.saved.rang(SETTINGS))
         self.settings = SettingsKeeper(

@@ -8,15 +8,15 @@ import anyio
 
 from tenuto.core.rule import Subject
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Place, Tool, ToolFailed, ToolResult
+from tenuto.ports.tool import Parallel, Place, Tool, ToolFailed, ToolResult
 from tests.proof.sim.violation import Violation, must
 
 if TYPE_CHECKING:
     from tests.proof.sim.world import World
 
 
-def sim_tools(world: "World") -> dict[str, Tool]:
-    return {name: SimTool(world, name) for name in ("look", "change")}
+def sim_tools(world: "World") -> tuple[Tool, ...]:
+    return tuple(SimTool(world, name) for name in ("look", "change"))
 
 
 class SimTool:
@@ -25,6 +25,7 @@ class SimTool:
         self._dice: Random = world.dice("tool")
         self.spec = ToolSpec(name=name, description="", parameters={"type": "object"})
         self.changes = name == "change"
+        self.parallel = Parallel.NEVER if self.changes else Parallel.LOOKING
 
     async def subject(self, arguments: dict[str, Any], place: Place) -> Subject:
         return Subject(tool=self.spec.name)

@@ -14,7 +14,7 @@ from tenuto.agent.tools.files.vault import vault_at
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.core.rule import Subject, about_path
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Place, ToolFailed, ToolResult
+from tenuto.ports.tool import Parallel, Place, ToolFailed, ToolResult
 
 A = TypeVar("A", bound=Arguments)
 
@@ -32,6 +32,7 @@ class BuiltIn(ABC, Generic[A]):
         self.threads = threads
         """For whatever waits for a disk."""
         self.seen = seen
+        self.parallel = Parallel.NEVER if self.changes else Parallel.LOOKING
         self.spec = ToolSpec(
             name=self.name, description=self.about, parameters=schema_of(self.takes)
         )
