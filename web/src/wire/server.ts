@@ -49,8 +49,13 @@ export interface Ballot {
   winner: number | "none" | "tie";
 }
 
+export interface CancelBody {
+  queue?: Waiters;
+}
+
 export interface CancelReceipt {
   cancelled: string[];
+  held: string[];
   head: number;
   settled: boolean;
 }
@@ -402,6 +407,7 @@ export interface QueuedChange {
   input?: string | (InputText | InputFile)[] | null;
   position?: number | null;
   when_busy?: "steer" | null;
+  held?: boolean | null;
 }
 
 /** Why a run ended the way it did. */
@@ -433,6 +439,11 @@ export interface ReasoningPart {
   id: string;
   text: string;
   seal?: Seal;
+}
+
+export interface Released {
+  released: string[];
+  head: number;
 }
 
 export interface Retry {
@@ -472,6 +483,7 @@ export interface Run {
   started_at: string | null;
   finished_at: string | null;
   input: string | (InputText | InputFile)[];
+  held: boolean;
   steered_into: string | null;
   continues: string | null;
   effort: Effort | null;
@@ -789,6 +801,9 @@ export interface UsageByDay {
 
 /** What it was for. */
 export type UsageKind = "run" | "summary" | "title";
+
+/** What a cancel of a session does to the runs that wait. */
+export type Waiters = "cancel" | "hold";
 
 /** A run does nothing now but wait: for its provider, or for the node that its folder is on. */
 export interface Waiting {
