@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from tenuto.core.approval import Approval
 from tenuto.core.error import NotFound
 from tenuto.core.event import RunFinished, SessionDeleted
 from tenuto.core.principal import OWNER
@@ -31,8 +32,8 @@ async def test_nothing_of_a_deleted_session_is_found(store: Store) -> None:
         store.open_message(driven.id),
         store.background(driven.id),
         store.user_message(driven.id, None),
-        store.approvals(driven.id),
-        store.approval(approval.id),
+        store.things(driven.id, Approval),
+        store.thing(Approval, approval.id),
         store.run(queued.id),
         store.placed_run(driven.fence.run_id),
         store.runs(RunQuery(session_id=driven.id)),

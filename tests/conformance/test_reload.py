@@ -5,7 +5,7 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from tenuto.core.approval import ApprovalState, Decision
+from tenuto.core.approval import Approval, ApprovalState, Decision
 from tenuto.core.message import ReasoningPart, TextPart, ToolPart, ToolState
 from tenuto.core.run import Ending, Reason, RunStatus
 from tenuto.core.session import SessionState
@@ -66,11 +66,11 @@ async def test_a_reload_equals_live_through_steers_and_approvals(store: Store) -
     await reload_equals_live(driven)
     waiting = await store.snapshot(driven.id)
     assert waiting.session.state is SessionState.WAITING
-    assert waiting.approvals == (approval,)
+    assert waiting.things == (approval,)
     await driven.answer(approval, Decision.ALLOW_ONCE)
     await reload_equals_live(driven)
-    assert (await store.snapshot(driven.id)).approvals == ()
-    assert (await store.approval(approval.id)).state is ApprovalState.ALLOWED
+    assert (await store.snapshot(driven.id)).things == ()
+    assert (await store.thing(Approval, approval.id)).state is ApprovalState.ALLOWED
     await driven.update_part(replace(tool, state=ToolState.DONE, output="a b"))
     steered = await driven.accept("only the old ones", when_busy=STEER)
     await driven.steer()
@@ -101,7 +101,7 @@ async def test_a_cancelled_answer_keeps_every_part_that_streamed(store: Store) -
     assert isinstance(thinking, ReasoningPart) and thinking.text == "thinking"
     assert isinstance(text, TextPart) and text.text == "some text"
     assert isinstance(tool, ToolPart) and tool.state is ToolState.CANCELLED
-    assert (await store.approval(approval.id)).state is ApprovalState.CANCELLED
+    assert (await store.thing(Approval, approval.id)).state is ApprovalState.CANCELLED
 
 
 async def test_a_queued_prompt_under_a_cancel_keeps_its_text_and_one_empty_answer(

@@ -1,11 +1,14 @@
 """Workspaces, their logs, and files."""
 
+import anyio
 import pytest
 from msgspec.structs import replace
 
 from tenuto.core.error import NotFound, SessionBusy
 from tenuto.core.event import SessionCreated
 from tenuto.core.file import FileInfo
+from tenuto.core.permission import Permission
+from tenuto.core.rule import Rule
 from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import FileId, StreamId, WorkspaceId
 from tenuto.ports.store import Store
@@ -56,6 +59,30 @@ async def test_changing_a_workspace_keeps_its_log(store: Store) -> None:
     await store.put_workspace(replace(workspace, name="renamed"))
     assert [w.name for w in await store.workspaces()] == ["renamed"]
     assert len(await whole_log(store, "default")) == 1
+
+
+async def test_changes_made_at_once_all_hold(store: Store) -> None:
+    await make_workspace(store, "wsp_b")
+    rules = [Rule(tool=f"tool_{n}", decision=Permission.ALLOW) for n in range(8)]
+
+    async def add(rule: Rule) -> None:
+        await store.change_workspace(
+            WorkspaceId("wsp_b"), lambda one: replace(one, rules=(*one.rules, rule))
+        )
+
+    async with anyio.create_task_group() as tasks:
+        for rule in rules:
+            tasks.start_soon(add, rule)
+    changed = await store.workspace(WorkspaceId("wsp_b"))
+    assert sorted(rule.tool for rule in changed.rules) == [rule.tool for rule in rules]
+
+
+async def test_a_workspace_that_is_gone_does_not_come_back_by_a_change(store: Store) -> None:
+    await make_workspace(store, "wsp_b")
+    await store.delete_workspace(WorkspaceId("wsp_b"))
+    with pytest.raises(NotFound):
+        await store.change_workspace(WorkspaceId("wsp_b"), lambda one: one)
+    assert [one.id for one in await store.workspaces()] == ["default"]
 
 
 async def test_only_an_empty_workspace_can_be_removed(store: Store) -> None:

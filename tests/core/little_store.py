@@ -95,7 +95,7 @@ class LittleStore:
             control=self.control,
             active=self.runs[active] if active else None,
             queue=tuple(self.runs[run_id] for run_id in self.control.queue),
-            pending=tuple(a for a in self.approvals.values() if a.state is ApprovalState.PENDING),
+            things=tuple(a for a in self.approvals.values() if a.state is ApprovalState.PENDING),
             outline=tuple(
                 Outline(id=m.id, role=m.role, run_id=m.run_id) for m in self.messages.values()
             ),

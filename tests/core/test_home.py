@@ -39,7 +39,7 @@ def queued(mode: Mode = Mode.AGENT) -> Run:
 
 def desk(*queue: Run) -> Desk:
     control = Control(accept_count=1, queue=tuple(run.id for run in queue))
-    return Desk(session=SESSION, control=control, active=None, queue=queue, pending=())
+    return Desk(session=SESSION, control=control, active=None, queue=queue)
 
 
 @pytest.mark.parametrize(

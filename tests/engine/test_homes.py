@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tenuto.clock import RandomIds, SystemClock
 from tenuto.core.run import Mode, Run
 from tenuto.core.session import DEFAULT_WORKSPACE
-from tenuto.core.value import NodeId
+from tenuto.core.value import NodeId, SessionId
 from tenuto.engine.folders import Folders
 from tenuto.engine.homes import Homes
 from tenuto.engine.node import Node
@@ -123,3 +123,20 @@ async def test_a_shared_folder_is_seen_by_its_mark(tmp_path: Path) -> None:
     await anyio.Path(tmp_path / "project/.tenuto-workspace").write_text("default\n")
     await nodes.left.refresh()
     assert await may(nodes.left, driven) is True
+
+
+async def test_what_another_node_accepted_for_a_folder_of_ours_is_ours_to_begin() -> None:
+    nodes = TwoNodes()
+    driven = await nodes.begin("left")
+    told: dict[str, list[str]] = {"left": [], "right": []}
+    for name, homes in (("left", nodes.left), ("right", nodes.right)):
+        homes.on_mine.append(told[name].append)
+        await homes.refresh()
+        homes.rang_changed((driven.id, SessionId("ses_gone")))
+        await homes.begin_rung()
+        await homes.begin_rung()
+    assert told == {"left": [driven.id], "right": []}
+    await driven.cancel()
+    nodes.left.rang_changed((driven.id,))
+    await nodes.left.begin_rung()
+    assert told["left"] == [driven.id]

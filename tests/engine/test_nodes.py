@@ -108,10 +108,10 @@ async def test_a_run_on_one_node_is_answered_and_steered_from_another() -> None:
         store = nodes.right.store
 
         async def is_asked() -> bool:
-            return bool(await store.approvals(driven.id))
+            return bool(await store.things(driven.id, Approval))
 
         await until(is_asked)
-        (approval,) = await store.approvals(driven.id)
+        (approval,) = await store.things(driven.id, Approval)
         answers = nodes.right.engine.answers
         await answers.answer(approval.id, Word(decision=Decision.ALLOW_ONCE), by=OWNER)
         more = replace(DRAFT, when_busy=WhenBusy.STEER)

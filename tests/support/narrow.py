@@ -9,7 +9,7 @@ from tenuto.ports.query import RunQuery
 from tenuto.ports.view import View
 from tenuto.storage.memory import MemoryStore
 
-BY_SESSION = ("session", "snapshot", "messages", "user_message", "approvals", "read")
+BY_SESSION = ("session", "snapshot", "messages", "user_message", "things", "read")
 
 
 class NarrowStore(MemoryStore):

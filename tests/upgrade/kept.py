@@ -6,9 +6,11 @@ from typing import Any
 
 import msgspec
 
+from tenuto.core.approval import Approval
 from tenuto.core.event import Stored
+from tenuto.core.thing import KINDS, of_kind
 from tenuto.core.value import ComparisonId, StreamId
-from tenuto.ports.query import ComparisonQuery, RunQuery, SessionQuery
+from tenuto.ports.query import ComparisonQuery, RunQuery, SessionQuery, SessionSnapshot
 from tenuto.ports.store import Store
 
 FOLDER = Path(__file__).parent / "frozen"
@@ -39,11 +41,11 @@ async def everything(store: Store) -> dict[str, Any]:
     spaces = await store.workspaces()
     told: dict[str, Any] = {
         "workspaces": spaces,
-        "snapshots": {s.id: await store.snapshot(s.id) for s in sessions},
+        "snapshots": {s.id: _told(await store.snapshot(s.id)) for s in sessions},
         "runs": {
             s.id: (await store.runs(RunQuery(session_id=s.id, limit=MANY))).runs for s in sessions
         },
-        "approvals": {s.id: await store.approvals(s.id) for s in sessions},
+        "approvals": {s.id: await store.things(s.id, Approval) for s in sessions},
         "comparisons": [
             await store.comparison(ComparisonId(one.comparison.id)) for one in compared
         ],
@@ -60,6 +62,13 @@ async def everything(store: Store) -> dict[str, Any]:
     }
     plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(told))
     return plain
+
+
+def _told(snapshot: SessionSnapshot) -> dict[str, Any]:
+    """As clients see it: what is open by its kind."""
+    told = msgspec.structs.asdict(snapshot)
+    things = told.pop("things")
+    return {**told, **{kind.many: of_kind(things, kind.value) for kind in KINDS}}
 
 
 def _plain(stored: Stored) -> dict[str, Any]:

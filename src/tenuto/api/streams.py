@@ -6,6 +6,7 @@ from tenuto.api.call import Call
 from tenuto.api.parameter import AFTER
 from tenuto.api.sse import Batches, snapshot_frame
 from tenuto.core.run import Run
+from tenuto.core.thing import KINDS, of_kind
 from tenuto.core.value import RunId, SessionId, StreamId, Value, WorkspaceId
 from tenuto.engine.tailer import EncodedEvent
 from tenuto.ports.query import SessionSnapshot
@@ -140,7 +141,7 @@ def _session_frame(snapshot: SessionSnapshot) -> tuple[bytes, int]:
         "session": snapshot.session,
         "messages": snapshot.messages,
         "runs": snapshot.runs,
-        "approvals": snapshot.approvals,
+        **{kind.many: of_kind(snapshot.things, kind.value) for kind in KINDS},
         "queue": snapshot.queue,
         "compactions": snapshot.compactions,
         "more": snapshot.more,

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from tenuto.core.cancelling import cancel_session
+from tenuto.core.cancelling import cancel_unheld
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import QueueFull, SessionBusy
 from tenuto.core.event import Event, RunAccepted
@@ -32,14 +32,14 @@ class Prompt(Value):
 
 def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
     """Take a prompt into the session's order."""
-    busy = desk.active is not None or bool(desk.queue)
+    busy = not desk.idle
     if busy and prompt.when_busy is WhenBusy.REJECT:
         raise SessionBusy(f"session {desk.session.id} is working on another prompt")
     events: tuple[Event, ...] = ()
     control = desk.control
     finished: tuple[Message, ...] = ()
     if busy and prompt.when_busy is WhenBusy.INTERRUPT:
-        replaced = cancel_session(desk, Reason.REPLACED, moment)
+        replaced = cancel_unheld(desk, Reason.REPLACED, moment)
         events, control, finished = replaced.events, replaced.control, replaced.finished
     elif len(desk.queue) >= QUEUE_LIMIT:
         raise QueueFull(f"session {desk.session.id} has {QUEUE_LIMIT} prompts waiting")

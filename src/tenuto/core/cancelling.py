@@ -1,13 +1,14 @@
 """Cancelling: what a mark covers, and what becomes of runs that never started."""
 
 from collections.abc import Collection
+from enum import StrEnum
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import NotFound, SessionBusy
-from tenuto.core.event import Event
+from tenuto.core.event import Event, RunUpdated
 from tenuto.core.message import Message, assistant_message, user_message
 from tenuto.core.run import Ending, Mode, OnDisconnect, Reason, Run, RunStatus
 from tenuto.core.told import message_finished, message_started, run_finished, with_result, without
@@ -22,6 +23,15 @@ class Covered(Value):
     runs: tuple[RunId, ...]
     active: RunId | None
     """The covered run that is still being worked on; its driver will settle it."""
+    held: tuple[RunId, ...] = ()
+    """What waits, and is held from now on."""
+
+
+class Waiters(StrEnum):
+    """What a cancel of a session does to the runs that wait."""
+
+    CANCEL = "cancel"
+    HOLD = "hold"
 
 
 def cancel_session(
@@ -36,6 +46,55 @@ def cancel_session(
     runs = tuple(run.id for run in (*active, *queue))
     cancelled = Covered(runs=runs, active=active[0].id if active else None)
     return with_result(_cancel_queued_all(covered, queue, reason, moment), cancelled)
+
+
+def cancel_unheld(desk: Desk, reason: Reason, moment: Moment) -> Change[Covered]:
+    """Cover what runs and waits, but for what is held: that is somebody's to let go."""
+    active = tuple(run for run in (desk.active,) if run)
+    queue = tuple(run for run in desk.queue if not run.held)
+    cancels = desk.control.cancels
+    for run in active:
+        cancels = cancels.cover(run, reason, by=moment.by)
+    covered = replace(desk, control=replace(desk.control, cancels=cancels))
+    runs = tuple(run.id for run in (*active, *queue))
+    cancelled = Covered(runs=runs, active=active[0].id if active else None)
+    return with_result(_cancel_queued_all(covered, queue, reason, moment), cancelled)
+
+
+def hold_session(
+    desk: Desk, reason: Reason, moment: Moment, *, up_to: int | None = None
+) -> Change[Covered]:
+    """Cover what runs; what waits is held, in its place. Of both, what was accepted by `up_to`."""
+    mark = desk.control.accept_count if up_to is None else up_to
+    active = desk.active if desk.active and desk.active.accept_number <= mark else None
+    waiting = tuple(run for run in desk.queue if run.accept_number <= mark and not run.held)
+    control = desk.control
+    if active is not None:
+        control = replace(control, cancels=control.cancels.cover(active, reason, by=moment.by))
+    runs = () if active is None else (active.id,)
+    return Change(
+        events=tuple(_told(replace(run, held=True), moment) for run in waiting),
+        control=control,
+        result=Covered(
+            runs=runs, active=active.id if active else None, held=tuple(run.id for run in waiting)
+        ),
+    )
+
+
+def release(desk: Desk, moment: Moment) -> Change[tuple[RunId, ...]]:
+    """Let all go on that is held."""
+    held = tuple(run for run in desk.queue if run.held)
+    return Change(
+        events=tuple(_told(replace(run, held=False), moment) for run in held),
+        control=desk.control,
+        result=tuple(run.id for run in held),
+    )
+
+
+def _told(run: Run, moment: Moment) -> Event:
+    return RunUpdated(
+        session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run
+    )
 
 
 def cancel_run(desk: Desk, run_id: RunId, reason: Reason, moment: Moment) -> Change[Covered]:

@@ -58,7 +58,7 @@ def request(
 def answer(desk: Desk, approval_id: ApprovalId, word: Word, moment: Moment) -> Change[Approval]:
     """The first answer wins. A grant is for the tool of the stored request, and as a suggestion of
     ours says; it answers what else the run asks, as far as it goes."""
-    pending = next((a for a in desk.pending if a.id == approval_id), None)
+    pending = next((a for a in desk.open(Approval) if a.id == approval_id), None)
     if pending is None:
         raise AlreadyAnswered(f"approval {approval_id} is already answered")
     pattern = _chosen(pending, word)
@@ -70,7 +70,7 @@ def answer(desk: Desk, approval_id: ApprovalId, word: Word, moment: Moment) -> C
             events.append(_granting(desk, (*granted(desk), grant), moment))
         events += [
             _resolved(desk, other.cover(), moment)
-            for other in desk.pending
+            for other in desk.open(Approval)
             if other.id != approval_id and _is_covered(other, granting((grant,)))
         ]
     return Change(events=tuple(events), control=desk.control, result=approval)

@@ -10,7 +10,6 @@ from typing import Generic, TypeVar
 
 from msgspec import UNSET
 
-from tenuto.core.approval import Approval
 from tenuto.core.day_usage import Booking
 from tenuto.core.error import Fenced
 from tenuto.core.event import Event
@@ -18,6 +17,7 @@ from tenuto.core.message import Message, Role
 from tenuto.core.principal import By
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Fence, Session
+from tenuto.core.thing import K, Thing, of_kind
 from tenuto.core.value import Instant, MessageId, NodeId, RunId, Value
 
 T_co = TypeVar("T_co", covariant=True)
@@ -27,7 +27,7 @@ class Sight(StrEnum):
     """How much of a session a decision needs to see."""
 
     CONTROL = "control"
-    """The session, its unfinished runs and its pending approvals: cheap, whatever its length."""
+    """The session, its unfinished runs and its open things: cheap, whatever its length."""
     HISTORY = "history"
     """Also the outline of its transcript and its newest run."""
     RUNS = "runs"
@@ -46,8 +46,8 @@ class Desk(Value):
     active: Run | None
     queue: tuple[Run, ...]
     """Queued runs, in the order of `control.queue`."""
-    pending: tuple[Approval, ...]
-    """Pending approvals, oldest first."""
+    things: tuple[Thing, ...] = ()
+    """Those that are open (pending approvals), oldest first."""
     outline: tuple[Outline, ...] = ()
     """All messages, oldest first; empty without `Sight.HISTORY`."""
     last_run: Run | None = None
@@ -57,6 +57,20 @@ class Desk(Value):
     """
     runs: tuple[Run, ...] = ()
     """All runs, newest first; empty without `Sight.RUNS`."""
+
+    @property
+    def next(self) -> Run | None:
+        """The queued run whose turn it is: held ones are passed over."""
+        return next((run for run in self.queue if not run.held), None)
+
+    @property
+    def idle(self) -> bool:
+        """Nothing runs, and nothing is about to."""
+        return self.active is None and self.next is None
+
+    def open(self, kind: type[K]) -> tuple[K, ...]:
+        """The open things of this kind, oldest first."""
+        return of_kind(self.things, kind)
 
     def held_by(self, fence: Fence) -> Run:
         """The active run, if the holder of `fence` still owns it."""

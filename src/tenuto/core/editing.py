@@ -43,6 +43,7 @@ class QueueEdit(Value):
     input: Any = None
     position: int | None = None
     steer: bool = False
+    held: bool | None = None
 
 
 def undo(desk: Desk, moment: Moment) -> Change[tuple[MessageId, ...]]:
@@ -123,6 +124,8 @@ def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) ->
         run = replace(run, input=edit.input)
     if edit.steer:
         run = replace(run, when_busy=WhenBusy.STEER)
+    if edit.held is not None:
+        run = replace(run, held=edit.held)
     events: list[Event] = [
         RunUpdated(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run)
     ]
@@ -212,5 +215,5 @@ def _rewind(desk: Desk, from_id: MessageId, moment: Moment) -> Change[tuple[Mess
 
 
 def _must_be_idle(desk: Desk) -> None:
-    if desk.active is not None or desk.queue:
+    if not desk.idle:
         raise SessionBusy(f"session {desk.session.id} is working")

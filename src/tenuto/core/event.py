@@ -8,6 +8,7 @@ from tenuto.core.message import Message, Part
 from tenuto.core.principal import By
 from tenuto.core.run import Run
 from tenuto.core.session import Session, SessionChanges
+from tenuto.core.thing import Thing
 from tenuto.core.value import Instant, MessageId, PartId, RunId, SessionId, Value
 
 
@@ -61,12 +62,28 @@ class PartUpdated(EventBase, tag="part.updated"):
     part: Part
 
 
-class ApprovalRequested(EventBase, tag="approval.requested"):
-    approval: Approval
+class ThingEvent(EventBase):
+    """Tells of a thing of the session as it is from now on; the first one that it is there."""
+
+    @property
+    def thing(self) -> Thing:
+        raise NotImplementedError
 
 
-class ApprovalResolved(EventBase, tag="approval.resolved"):
+class ApprovalEvent(ThingEvent):
     approval: Approval
+
+    @property
+    def thing(self) -> Thing:
+        return self.approval
+
+
+class ApprovalRequested(ApprovalEvent, tag="approval.requested"):
+    pass
+
+
+class ApprovalResolved(ApprovalEvent, tag="approval.resolved"):
+    pass
 
 
 class SessionCreated(EventBase, tag="session.created"):

@@ -22,6 +22,7 @@ from tenuto.core.event import (
     SessionDeleted,
     SessionRewound,
     SessionUpdated,
+    ThingEvent,
 )
 from tenuto.core.message import Message, Part, ReasoningPart, TextPart, ToolPart
 from tenuto.core.run import Reason, Run
@@ -91,13 +92,7 @@ class Transcript:
             case SessionUpdated(changes=changes):
                 for run_id, shown in (changes.runs or {}).items():
                     self.runs[run_id] = replace(self.runs[run_id], **asdict(shown))
-            case (
-                ApprovalRequested()
-                | ApprovalResolved()
-                | SessionCreated()
-                | SessionCompacted()
-                | SessionDeleted()
-            ):
+            case ThingEvent() | SessionCreated() | SessionCompacted() | SessionDeleted():
                 pass
             case _:
                 raise TypeError(f"cannot fold {event!r}")

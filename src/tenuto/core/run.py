@@ -202,6 +202,8 @@ class Run(Value):
     started_at: Instant | None = None
     finished_at: Instant | None = None
     input: Input
+    held: bool = False
+    """It waits, and is passed over, until it is let go."""
     steered_into: RunId | None = None
     continues: RunId | None = None
     effort: Effort | None = None
@@ -224,7 +226,7 @@ class Run(Value):
 
     def start(self, now: Instant) -> "Run":
         self._must_allow(RunStatus.RUNNING)
-        return replace(self, status=RunStatus.RUNNING, started_at=now, waiting=None)
+        return replace(self, status=RunStatus.RUNNING, started_at=now, waiting=None, held=False)
 
     def end(self, ending: "Ending", now: Instant) -> "Run":
         self._must_allow(ending.status)
@@ -235,6 +237,7 @@ class Run(Value):
             error=ending.error,
             usage=ending.usage,
             waiting=None,
+            held=False,
             finished_at=now,
         )
 

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from tenuto.core.approval import Approval
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.event import ApprovalResolved, Event, PartUpdated
 from tenuto.core.message import Message, ToolState, close_tools
@@ -70,6 +71,6 @@ def _withdraw_approvals(desk: Desk, run: Run, moment: Moment) -> list[Event]:
             by=moment.by,
             approval=approval.withdraw(),
         )
-        for approval in desk.pending
+        for approval in desk.open(Approval)
         if approval.run_id == run.id
     ]

@@ -42,9 +42,9 @@ def start_next(
     """
     if again and desk.active is not None and desk.control.owner == moment.node:
         return Change(events=(), control=desk.control, result=_given(desk, desk.active))
-    if desk.active is not None or not desk.queue:
+    run = desk.next
+    if desk.active is not None or run is None:
         return Change(events=(), control=desk.control, result=None)
-    run = desk.queue[0]
     if reason := desk.control.cancels.reason_for(run):
         # Cancels end queued runs in their own transaction; this is the second lock on the door.
         moment = replace(moment, by=desk.control.cancels.by_whom(run))

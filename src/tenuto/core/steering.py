@@ -24,7 +24,8 @@ def take_steers(
     """At a step boundary: give the waiting steers to the active run, unless a cancel covers it."""
     run = desk.held_by(fence)
     cancels = desk.control.cancels
-    steers = [r for r in desk.queue if r.when_busy is WhenBusy.STEER and not cancels.reason_for(r)]
+    waiting = (run for run in desk.queue if run.when_busy is WhenBusy.STEER and not run.held)
+    steers = [steer for steer in waiting if not cancels.reason_for(steer)]
     if not steers or cancels.reason_for(run):
         return Change(events=(), control=desk.control, result=None)
     events: list[Event] = [

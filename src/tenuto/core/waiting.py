@@ -24,9 +24,9 @@ def wait(desk: Desk, fence: Fence, waiting: Waiting | None, moment: Moment) -> C
 def for_home(desk: Desk, moment: Moment, *, since: Instant | None = None) -> Change[None]:
     """The next run, if it was accepted before then, says that the node of its folder is away."""
     nothing: Change[None] = Change(events=(), control=desk.control, result=None)
-    if desk.active is not None or not desk.queue:
+    run = desk.next
+    if desk.active is not None or run is None:
         return nothing
-    run = desk.queue[0]
     if not needs_folder(run) or run.waiting == AWAY:
         return nothing
     if since is not None and run.accepted_at > since:

@@ -1,7 +1,5 @@
 """Answers: what a person says to a tool that asks, and what they take back."""
 
-import asyncio
-
 from msgspec.structs import replace
 
 from tenuto.core import consent
@@ -10,6 +8,7 @@ from tenuto.core.desk import Change, Desk
 from tenuto.core.permission import Permission
 from tenuto.core.principal import Principal
 from tenuto.core.rule import Rule
+from tenuto.core.session import Workspace
 from tenuto.core.value import ApprovalId, SessionId
 from tenuto.engine.node import Node
 from tenuto.ports.store import Store
@@ -19,11 +18,10 @@ class Answers:
     def __init__(self, store: Store, node: Node) -> None:
         self._store = store
         self._node = node
-        self._adding = asyncio.Lock()
 
     async def answer(self, approval_id: ApprovalId, word: Word, *, by: Principal) -> Approval:
         """The first answer wins. What is allowed always becomes a rule of the workspace."""
-        approval = await self._store.seen_by(by).approval(approval_id)
+        approval = await self._store.seen_by(by).thing(Approval, approval_id)
 
         def decide(desk: Desk) -> Change[Approval]:
             return consent.answer(desk, approval_id, word, self._node.moment(by=by))
@@ -36,11 +34,12 @@ class Answers:
         return answered
 
     async def _add(self, session_id: SessionId, rule: Rule) -> None:
-        async with self._adding:
-            session = await self._store.session(session_id)
-            workspace = await self._store.workspace(session.workspace_id)
-            if rule not in workspace.rules:
-                await self._store.put_workspace(replace(workspace, rules=(*workspace.rules, rule)))
+        def added(workspace: Workspace) -> Workspace:
+            rules = tuple(dict.fromkeys((*workspace.rules, rule)))
+            return replace(workspace, rules=rules)
+
+        session = await self._store.session(session_id)
+        await self._store.change_workspace(session.workspace_id, added)
 
     async def revoke(self, session_id: SessionId, tool: str, *, by: Principal) -> None:
         """Ask about a tool again that was allowed for the whole session."""

@@ -62,7 +62,8 @@ def build_engine(
     switchboard.on_committed.append(tailer.committed)
     switchboard.on_changed.append(coordinator.changed)
     switchboard.on_rang.append(tailer.rang)
-    switchboard.on_rang_changed.append(coordinator.rang_changed)
+    switchboard.on_rang_changed += [coordinator.rang_changed, homes.rang_changed]
+    homes.on_mine.append(coordinator.changed)
     switchboard.on_resync += [tailer.resync, coordinator.look_everywhere]
     return Engine(
         inbox=inbox,

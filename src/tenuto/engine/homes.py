@@ -1,7 +1,8 @@
 """Homes: what this node knows of where folders are, and who says that a run waits for its node."""
 
+import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import anyio
 
@@ -34,6 +35,10 @@ class Homes:
         self._here: dict[WorkspaceId, bool] = {}
         """Whether its folder is on this node."""
         self._workspaces: dict[WorkspaceId, Workspace] = {}
+        self._rung: dict[SessionId, None] = {}
+        self._wake = asyncio.Event()
+        self.on_mine: list[Callable[[SessionId], None]] = []
+        """Called with each session that another node was asked about and only this one may run."""
 
     @property
     def are_many(self) -> bool:
@@ -54,16 +59,43 @@ class Homes:
         await self.refresh()
         self._here.setdefault(workspace_id, False)
 
+    def rang_changed(self, session_ids: Collection[SessionId]) -> None:
+        """Another node was asked about these: a prompt may be for a folder that only we have."""
+        if self._is_a_home:
+            self._rung.update(dict.fromkeys(session_ids))
+            self._wake.set()
+
+    @property
+    def _is_a_home(self) -> bool:
+        return any(one.home == self._node.name for one in self._workspaces.values())
+
     async def watch(self) -> None:
-        """Go round for ever."""
+        """Go round for ever, and at once when something may wait for this node."""
         while True:
             try:
+                await self.begin_rung()
                 await self.round()
             except StorageTrouble as trouble:
                 log.warning("cannot look where folders are, trying again: %s", trouble)
             except Exception:
                 log.exception("a round of the homes failed")
-            await anyio.sleep(ROUND_SECONDS)
+            with anyio.move_on_after(ROUND_SECONDS):
+                await self._wake.wait()
+
+    async def begin_rung(self) -> None:
+        """Only for speed: what goes unheard here is found by the rescuer's rounds."""
+        self._wake.clear()
+        rung, self._rung = self._rung, {}
+        for session_id in rung:
+            try:
+                session = await self._store.session(session_id)
+            except NotFound:
+                continue
+            workspace = self._workspaces.get(session.workspace_id)
+            if workspace is None or workspace.home != self._node.name or not session.queued:
+                continue
+            for begin in self.on_mine:
+                begin(session_id)
 
     async def round(self) -> None:
         await self.refresh()

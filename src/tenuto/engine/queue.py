@@ -8,10 +8,15 @@ from tenuto.core.editing import QueueEdit
 from tenuto.core.error import NotFound, SessionBusy
 from tenuto.core.principal import Principal
 from tenuto.core.run import Run
-from tenuto.core.value import RunId
+from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.checking import Checking
 from tenuto.engine.node import Node
 from tenuto.ports.store import Store
+
+
+class Released(Value):
+    released: tuple[RunId, ...]
+    head: int
 
 
 class Queue:
@@ -35,6 +40,14 @@ class Queue:
             return editing.change_queued(desk, run_id, edit, self._node.moment(by=by))
 
         return await self._while_queued(run_id, decide, by)
+
+    async def release(self, session_id: SessionId, *, by: Principal) -> Released:
+        """Let all go on that is held."""
+        await self._store.seen_by(by).session(session_id)
+        released, head = await self._store.commit(
+            session_id, lambda desk: cancelling.release(desk, self._node.moment(by=by))
+        )
+        return Released(released=released, head=head)
 
     async def _while_queued(self, run_id: RunId, decide: Decide[Run], by: Principal) -> Run:
         run = await self._queued(run_id, by)

@@ -82,7 +82,9 @@ class Rescuer:
         if self._store.shared:
             await self._let_go_of_lost_connections()
         left = await self._store.orphans(self._node.id)
-        turns = {*self._rescues.mine([orphan.run_id for orphan in left], self._heart.living)}
+        # Who was alive at the last beat may be the one who left them: it has no turn.
+        takers = self._heart.living - {orphan.owner for orphan in left}
+        turns = {*self._rescues.mine([orphan.run_id for orphan in left], takers)}
         mine = [orphan for orphan in left if orphan.run_id in turns]
         orphans = [*mine, *await self._lost_here()]
         if not orphans:

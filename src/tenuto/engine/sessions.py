@@ -91,7 +91,7 @@ class SessionKeeper:
         if known := await self._store.answered(once, Session):
             return known
         source = await self._store.seen_by(by).snapshot(session_id)
-        if source.session.active_run is not None or source.session.queued:
+        if any(not run.ended and not run.held for run in source.runs):
             raise SessionBusy(f"session {session_id} is working")
         pane = source.session.comparison
         if pane is not None and pane.blind and not pane.voted:

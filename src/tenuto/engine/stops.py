@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 import anyio
 
 from tenuto.core import cancelling
-from tenuto.core.cancelling import Covered
+from tenuto.core.cancelling import Covered, Waiters
 from tenuto.core.desk import Change, Desk
 from tenuto.core.error import ShuttingDown, StorageTrouble
 from tenuto.core.principal import Principal
@@ -29,9 +29,13 @@ T = TypeVar("T")
 SETTLE_SECONDS = 5.0
 RETRY_SECONDS = 0.5
 
+COVERS = {Waiters.CANCEL: cancelling.cancel_session, Waiters.HOLD: cancelling.hold_session}
+
 
 class CancelReceipt(Value):
     cancelled: tuple[RunId, ...]
+    held: tuple[RunId, ...] = ()
+    """Those that wait, and are passed over until they are let go."""
     head: int
     settled: bool
     """False: something has not ended yet, or the cancel could not be stored yet."""
@@ -49,14 +53,20 @@ class Stops:
         self._coordinator = coordinator
         self._endings = endings
         self._node = node
-        self._pending: dict[str, asyncio.Task[object]] = {}
-        """Marks that the store would not take yet, by the session or run that they cover."""
+        self._pending: dict[tuple[str, Waiters], asyncio.Task[object]] = {}
+        """Marks that the store would not take yet, by the session or run that they cover, and by
+        what they do to what waits."""
         self._closed = False
 
     async def cancel_session(
-        self, session_id: SessionId, reason: Reason = Reason.USER, *, by: Principal
+        self,
+        session_id: SessionId,
+        reason: Reason = Reason.USER,
+        *,
+        waiters: Waiters = Waiters.CANCEL,
+        by: Principal,
     ) -> CancelReceipt:
-        """Cover everything accepted so far; answer when it has ended."""
+        """Cover everything accepted so far, or hold what waits; answer when it has ended."""
         sees = self._store.seen_by(by)
         # Whoever sees everything need not look: a stop waits for no read. And where nothing can
         # be read, the safe side is to stop.
@@ -66,10 +76,10 @@ class Stops:
         # Before the mark is stored, but not before it is on its way: no ending comes before it.
         self._coordinator.stop_now(session_id, reason)
         try:
-            cancelled, head = await self._cover_session(session_id, reason, by, up_to=None)
+            cancelled, head = await self._cover_session(session_id, reason, waiters, by)
         except StorageTrouble as trouble:
             log.warning("a cancel cannot be stored yet: %s", trouble)
-            return await self._cancel_session_unstored(session_id, reason, by)
+            return await self._cancel_session_unstored(session_id, reason, waiters, by)
         return await self._receipt(session_id, cancelled, head)
 
     async def cancel_run(
@@ -113,10 +123,18 @@ class Stops:
         await asyncio.gather(*pending, return_exceptions=True)
 
     async def _cover_session(
-        self, session_id: SessionId, reason: Reason, by: Principal, *, up_to: int | None
+        self,
+        session_id: SessionId,
+        reason: Reason,
+        waiters: Waiters,
+        by: Principal,
+        *,
+        up_to: int | None = None,
     ) -> tuple[Covered, int]:
+        cover = COVERS[waiters]
+
         def decide(desk: Desk) -> Change[Covered]:
-            return cancelling.cancel_session(desk, reason, self._node.moment(by=by), up_to=up_to)
+            return cover(desk, reason, self._node.moment(by=by), up_to=up_to)
 
         return await self._store.commit(session_id, decide)
 
@@ -126,7 +144,9 @@ class Stops:
             run = await self._ended(session_id, cancelled.active)
             settled = run.ended and not self._coordinator.works_for(session_id, run.id)
             head = (await self._store.session(session_id)).head
-        return CancelReceipt(cancelled=cancelled.runs, head=head, settled=settled)
+        return CancelReceipt(
+            cancelled=cancelled.runs, held=cancelled.held, head=head, settled=settled
+        )
 
     async def _ended(self, session_id: SessionId, run_id: RunId) -> Run:
         """The run once it has ended and nothing here works for it, or as it is when time is up.
@@ -140,7 +160,7 @@ class Stops:
         return run
 
     async def _cancel_session_unstored(
-        self, session_id: SessionId, reason: Reason, by: Principal
+        self, session_id: SessionId, reason: Reason, waiters: Waiters, by: Principal
     ) -> CancelReceipt:
         """The work has stopped; the mark follows as soon as the store takes it."""
         session = await self._store.session(session_id)
@@ -148,27 +168,39 @@ class Stops:
         # What is accepted once there is room again came after this cancel.
         up_to = control.accept_count
         stored = await self._stored(
-            session_id, lambda: self._cover_session(session_id, reason, by, up_to=up_to)
+            session_id,
+            lambda: self._cover_session(session_id, reason, waiters, by, up_to=up_to),
+            waiters,
         )
         if stored is not None:
             return await self._receipt(session_id, *stored)
         active = () if session.active_run is None else (session.active_run,)
+        if waiters is Waiters.HOLD:
+            return CancelReceipt(
+                cancelled=active, held=control.queue, head=session.head, settled=False
+            )
         return CancelReceipt(cancelled=(*active, *control.queue), head=session.head, settled=False)
 
-    async def _stored(self, what: str, cover: Callable[[], Awaitable[T]]) -> T | None:
+    async def _stored(
+        self, what: str, cover: Callable[[], Awaitable[T]], waiters: Waiters = Waiters.CANCEL
+    ) -> T | None:
         """What `cover` gave once it was stored; None if that takes long: then it goes on."""
-        task = self._pending.get(what)
+        task = self._pending.get((what, waiters))
         if task is None:
             if self._closed:
                 raise ShuttingDown("the server is stopping; send the cancel again in a moment")
-            task = asyncio.create_task(self._until_stored(what, cover), name=f"stop {what}")
-            self._pending[what] = task
+            task = asyncio.create_task(
+                self._until_stored(what, cover, waiters), name=f"stop {what}"
+            )
+            self._pending[what, waiters] = task
             # Whoever asked may have been answered: a session that is gone meanwhile is no mistake.
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
         done, _ = await asyncio.wait({task}, timeout=SETTLE_SECONDS)
         return cast("T", task.result()) if done else None
 
-    async def _until_stored(self, what: str, cover: Callable[[], Awaitable[T]]) -> T:
+    async def _until_stored(
+        self, what: str, cover: Callable[[], Awaitable[T]], waiters: Waiters
+    ) -> T:
         self._coordinator.hold(what)
         try:
             while True:
@@ -177,5 +209,6 @@ class Stops:
                 except StorageTrouble:
                     await anyio.sleep(RETRY_SECONDS)
         finally:
-            del self._pending[what]
-            self._coordinator.let_go(what)
+            del self._pending[what, waiters]
+            if not any(other == what for other, _ in self._pending):
+                self._coordinator.let_go(what)

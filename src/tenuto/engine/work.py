@@ -211,7 +211,7 @@ class Work:
         self.limit.deadline = float("inf")
         while approval.state is ApprovalState.PENDING:
             self._answered.clear()
-            approval = await self._insist(partial(self._store.approval, approval.id))
+            approval = await self._insist(partial(self._store.thing, Approval, approval.id))
             if approval.state is ApprovalState.PENDING:
                 with anyio.move_on_after(POLL_SECONDS):
                     await self._answered.wait()

@@ -1,5 +1,7 @@
 """Workspaces: made, changed, and removed with all that is in them."""
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from tenuto.core.error import Forbidden
@@ -56,18 +58,17 @@ class WorkspaceKeeper:
         rules: tuple[Rule, ...] | None = None,
         by: Principal,
     ) -> Workspace:
-        """What is None stays as it is."""
-        changed = await self._store.seen_by(by).workspace(workspace_id)
-        if name is not None:
-            changed = replace(changed, name=name)
-        if rules is not None:
-            changed = replace(changed, rules=rules)
+        """What is None stays as it is, or as somebody else makes it at the same moment."""
+        now = await self._store.seen_by(by).workspace(workspace_id)
+        place: dict[str, Any] = {}
         if path is not None or home is not None:
-            there = changed.path if path is None else path
-            found, where = await self._found(there, home or changed.home)
-            changed = replace(changed, path=found, home=where)
-            await self._node.folders.mark(changed)
-        return await self._store.put_workspace(changed)
+            there = now.path if path is None else path
+            found, where = await self._found(there, home or now.home)
+            place = {"path": found, "home": where}
+            await self._node.folders.mark(replace(now, **place))
+        said = {"name": name, "rules": rules}
+        new = place | {field: value for field, value in said.items() if value is not None}
+        return await self._store.change_workspace(workspace_id, lambda one: replace(one, **new))
 
     async def delete(self, workspace_id: WorkspaceId, *, by: Principal) -> None:
         """Remove a workspace with all its sessions; its folder is left alone."""

@@ -2,12 +2,12 @@
 
 from enum import StrEnum
 
-from tenuto.core.approval import Approval
 from tenuto.core.comparison import Comparison
 from tenuto.core.event import Stored
 from tenuto.core.message import Message
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Session, Workspace
+from tenuto.core.thing import Thing
 from tenuto.core.value import (
     Instant,
     MessageId,
@@ -96,8 +96,8 @@ class SessionSnapshot(Value):
     messages: tuple[Message, ...]
     runs: tuple[Run, ...]
     """Unfinished runs and the newest hundred, oldest first."""
-    approvals: tuple[Approval, ...]
-    """Pending ones."""
+    things: tuple[Thing, ...] = ()
+    """Those that are open (pending approvals), oldest first."""
     queue: tuple[RunId, ...] = ()
     """The order in which the queued runs will start."""
     compactions: tuple[Compaction, ...] = ()

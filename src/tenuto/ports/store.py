@@ -18,6 +18,7 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.principal import Principal
 from tenuto.core.session import Control, Fence, Session, Workspace
+from tenuto.core.thing import K
 from tenuto.core.value import (
     ComparisonId,
     Instant,
@@ -116,12 +117,21 @@ class Insides(Protocol):
     async def background(self, session_id: SessionId) -> Background:
         """Everything since the last compaction, the open message included."""
 
+    async def open_things(self, kind: type[K]) -> Sequence[K]:
+        """The open things of this kind, of all sessions."""
+
 
 class Places(Protocol):
     """Workspaces, and the files that prompts carry."""
 
     async def put_workspace(self, workspace: Workspace, *, once: Once | None = None) -> Workspace:
-        """Store a new workspace or a changed one."""
+        """Store a new workspace, or in the place of the one with its id."""
+
+    async def change_workspace(
+        self, workspace_id: WorkspaceId, change: Callable[[Workspace], Workspace]
+    ) -> Workspace:
+        """Store what `change` makes of it as it is now; it may be called again. NotFound if there
+        is none."""
 
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
         """Remove an empty workspace and its log. SessionBusy if it still has sessions or

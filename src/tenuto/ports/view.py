@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from tenuto.core.approval import Approval
 from tenuto.core.comparison import Comparison
 from tenuto.core.day_usage import DayUsage
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
+from tenuto.core.thing import K
 from tenuto.core.value import (
-    ApprovalId,
     ComparisonId,
     FileId,
     MessageId,
@@ -82,7 +81,7 @@ class Sessions(Protocol):
 
 
 class Runs(Protocol):
-    """Runs and the questions that they ask."""
+    """Runs, and the things that a session's log tells of."""
 
     async def run(self, run_id: RunId) -> Run: ...
 
@@ -91,10 +90,11 @@ class Runs(Protocol):
     async def runs(self, query: RunQuery) -> RunPage:
         """Newest first."""
 
-    async def approval(self, approval_id: ApprovalId) -> Approval: ...
+    async def thing(self, kind: type[K], thing_id: str) -> K:
+        """The thing of this kind and id (an approval), whatever session it is of."""
 
-    async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
-        """All of a session's approvals, oldest first."""
+    async def things(self, session_id: SessionId, kind: type[K]) -> Sequence[K]:
+        """All of a session's things of this kind, open or not, oldest first."""
 
 
 class Workspaces(Protocol):

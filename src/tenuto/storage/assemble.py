@@ -6,7 +6,6 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from tenuto.core.approval import Approval
 from tenuto.core.comparison import Comparison
 from tenuto.core.day_usage import DayUsage, UsageKind
 from tenuto.core.desk import Desk, Outline, Sight
@@ -15,6 +14,7 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message, after_part
 from tenuto.core.run import Mode, Reason, Run
 from tenuto.core.session import Control, Session, Workspace
+from tenuto.core.thing import KINDS, Thing, kind_named
 from tenuto.core.value import MessageId, PartId, RunId, Value
 from tenuto.ports.query import Background, Compaction, MessagePage, SessionSnapshot
 from tenuto.storage.folding import grown
@@ -34,9 +34,9 @@ PAGE_BYTES = 256 * 1024
 
 # msgspec learns a type when it first decodes one, and the process dies if two threads do so at
 # once. So all that a row can hold is learnt here, while there is only one.
+_VALUES: tuple[type, ...] = (Comparison, Control, FileInfo, Message, Run, Session, Workspace)
 _DECODERS: dict[type, msgspec.json.Decoder[Any]] = {
-    kind: msgspec.json.Decoder(kind)
-    for kind in (Approval, Comparison, Control, FileInfo, Message, Run, Session, Workspace)
+    value: msgspec.json.Decoder(value) for value in (*_VALUES, *(kind.value for kind in KINDS))
 }
 
 
@@ -55,6 +55,11 @@ def decode(body: bytes, kind: type[T]) -> T:
 def decode_all(bodies: Iterable[Row], kind: type[T]) -> tuple[T, ...]:
     """Of rows that begin with a body."""
     return tuple(decode(row[0], kind) for row in bodies)
+
+
+def things_of(rows: Iterable[Row]) -> tuple[Thing, ...]:
+    """Of rows that are a kind's name and a body."""
+    return tuple(decode(body, kind_named(name).value) for name, body in rows)
 
 
 def stored_events(rows: Iterable[Row]) -> tuple[Stored, ...]:
@@ -77,7 +82,7 @@ def unfinished(found: Held) -> tuple[RunId, ...]:
     return found.control.queue if active is None else (active, *found.control.queue)
 
 
-def laid(found: Held, runs: Iterable[Run], pending: Sequence[Approval]) -> Desk:
+def laid(found: Held, runs: Iterable[Run], things: Sequence[Thing]) -> Desk:
     """A desk as `Sight.CONTROL` shows it; `runs` has at least those that are unfinished."""
     known = {run.id: run for run in runs}
     for run_id in unfinished(found):
@@ -89,7 +94,7 @@ def laid(found: Held, runs: Iterable[Run], pending: Sequence[Approval]) -> Desk:
         control=found.control,
         active=None if active is None else known[active],
         queue=tuple(known[run_id] for run_id in found.control.queue),
-        pending=tuple(pending),
+        things=tuple(things),
     )
 
 
@@ -127,7 +132,7 @@ def snapshot_of(
     messages: Sequence[Message],
     runs: Iterable[Run],
     *,
-    pending: Sequence[Approval],
+    things: Sequence[Thing],
     compactions: Iterable[Row],
     most: int | None,
 ) -> SessionSnapshot:
@@ -137,7 +142,7 @@ def snapshot_of(
         session=found.session,
         messages=tuple(messages if most is None else messages[-most:]),
         runs=tuple(sorted(kept.values(), key=lambda run: run.accept_number)),
-        approvals=tuple(pending),
+        things=tuple(things),
         queue=found.control.queue,
         compactions=tuple(
             Compaction(

@@ -60,7 +60,7 @@ TABLES = (
         rest=("accept_number", "accepted_at", "accepted_seq", "status", "body"),
     ),
     Table(name="messages", key=("session_id", "id"), rest=("seq", "role", "run_id", "body")),
-    Table(name="approvals", key=("session_id", "id"), rest=("seq", "state", "body")),
+    Table(name="things", key=("session_id", "kind", "id"), rest=("seq", "open", "body")),
     Table(
         name="compactions",
         key=("session_id", "seq"),

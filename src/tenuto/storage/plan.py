@@ -4,12 +4,9 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tenuto.core.approval import Approval
 from tenuto.core.day_usage import Booking, used_by
 from tenuto.core.event import (
     IN_WORKSPACE,
-    ApprovalRequested,
-    ApprovalResolved,
     Event,
     MessageFinished,
     MessageStarted,
@@ -26,6 +23,7 @@ from tenuto.core.event import (
     SessionRewound,
     SessionUpdated,
     Stored,
+    ThingEvent,
     store_as,
 )
 from tenuto.core.message import Message, ToolPart, files_in
@@ -33,7 +31,8 @@ from tenuto.core.principal import By
 from tenuto.core.projection import session_after
 from tenuto.core.run import Run, RunStatus, files_of
 from tenuto.core.session import Control, Session
-from tenuto.core.value import ApprovalId, FileId, Instant, MessageId, PartId, RunId, Value
+from tenuto.core.thing import Thing, kind_of
+from tenuto.core.value import FileId, Instant, MessageId, PartId, RunId, Value
 
 
 class RunRow(Value):
@@ -51,10 +50,10 @@ class MessageRow(Value):
     finished_at: Instant | None = None
 
 
-class ApprovalRow(Value):
-    approval: Approval
-    asked: int | None = None
-    """The seq of its `approval.requested`; None if that is in an earlier change."""
+class ThingRow(Value):
+    thing: Thing
+    seq: int
+    """Of the first event of this change that tells of it: its place, if it is new."""
 
 
 class CompactionRow(Value):
@@ -75,7 +74,7 @@ class Plan(Value):
     """For the workspace's log, in this order."""
     runs: tuple[RunRow, ...]
     messages: tuple[MessageRow, ...]
-    approvals: tuple[ApprovalRow, ...]
+    things: tuple[ThingRow, ...]
     compactions: tuple[CompactionRow, ...]
     removed: tuple[MessageId, ...]
     files: tuple[FileId, ...]
@@ -111,7 +110,7 @@ def plan(
         shared=_shared(events, session, after, deleted=planner.deleted_at),
         runs=tuple(planner.runs.values()),
         messages=tuple(planner.messages.values()),
-        approvals=tuple(planner.approvals.values()),
+        things=tuple(planner.things.values()),
         compactions=tuple(planner.compactions),
         removed=tuple(planner.removed),
         files=tuple(dict.fromkeys(planner.files)),
@@ -128,7 +127,7 @@ class _Planner:
         self.stored: list[Stored] = []
         self.runs: dict[RunId, RunRow] = {}
         self.messages: dict[MessageId, MessageRow] = {}
-        self.approvals: dict[ApprovalId, ApprovalRow] = {}
+        self.things: dict[tuple[str, str], ThingRow] = {}
         self.compactions: list[CompactionRow] = []
         self.removed: list[MessageId] = []
         self.files: list[FileId] = []
@@ -155,11 +154,10 @@ class _Planner:
                 self.files += files_in(message)
             case MessageFinished():
                 self._finish(event)
-            case ApprovalRequested(approval=approval):
-                self.approvals[approval.id] = ApprovalRow(approval=approval, asked=self.head)
-            case ApprovalResolved(approval=approval):
-                asked = self.approvals.get(approval.id, ApprovalRow(approval=approval))
-                self.approvals[approval.id] = replace(asked, approval=approval)
+            case ThingEvent(thing=thing):
+                key = kind_of(type(thing)).name, thing.id
+                known = self.things.get(key, ThingRow(thing=thing, seq=self.head))
+                self.things[key] = replace(known, thing=thing)
             case SessionRewound(removed=removed):
                 self._remove(removed)
             case SessionCompacted():

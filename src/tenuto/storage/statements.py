@@ -9,12 +9,16 @@ from typing import NamedTuple
 import msgspec
 
 from tenuto.core.event import Event, Stored, store_as
+from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Session
+from tenuto.core.thing import is_open, kind_of
 from tenuto.core.value import FileId, Instant, MessageId, SessionId, StreamId, WorkspaceId
-from tenuto.storage.plan import ApprovalRow, MessageRow, Plan, RunRow
+from tenuto.storage.plan import MessageRow, Plan, RunRow, ThingRow
 
 TITLE = ""
 """In the place of a message id, for the words of a session's title."""
+HELD = "held"
+"""In the place of a queued run's status, while it is passed over."""
 HIDDEN = ""
 """In the place of a model's name, while it may not be told."""
 
@@ -57,12 +61,12 @@ class NewRunRow(NamedTuple):
     body: bytes
 
 
-class ChangedRow(NamedTuple):
-    """A run or an approval as it is now, with its status or state."""
+class ChangedRunRow(NamedTuple):
+    """A run as it is now."""
 
     session_id: SessionId
     id: str
-    state: str
+    status: str
     body: bytes
 
 
@@ -94,11 +98,14 @@ class UnfoldedRow(NamedTuple):
     finished_at: Instant
 
 
-class NewApprovalRow(NamedTuple):
+class PutThingRow(NamedTuple):
+    """A thing as it is now; `seq` is its place if it is new, and nothing else otherwise."""
+
     session_id: SessionId
+    kind: str
     id: str
     seq: int
-    state: str
+    open: bool
     body: bytes
 
 
@@ -143,14 +150,13 @@ class Rows(NamedTuple):
     """None if the change deletes it: its rows go, its log stays."""
     events: tuple[EventRow, ...]
     new_runs: tuple[NewRunRow, ...]
-    changed_runs: tuple[ChangedRow, ...]
+    changed_runs: tuple[ChangedRunRow, ...]
     removed: tuple[MessageId, ...]
     """Messages that go, with their summaries and their words."""
     new_messages: tuple[NewMessageRow, ...]
     whole_messages: tuple[WholeMessageRow, ...]
     unfolded: tuple[UnfoldedRow, ...]
-    new_approvals: tuple[NewApprovalRow, ...]
-    changed_approvals: tuple[ChangedRow, ...]
+    things: tuple[PutThingRow, ...]
     summaries: tuple[SummaryRow, ...]
     texts: tuple[TextRow, ...]
     """Each takes the place of what was known under its ids."""
@@ -175,10 +181,10 @@ def rows_of(plan: Plan, *, before: Session | None) -> Rows:
     events = event_rows(StreamId(session.id), plan.stored, about=None)
     usage = _usage(plan)
     if deleted:
-        return Rows(log, session.workspace_id, None, events, *((),) * 12, usage, plan.shared)
+        return Rows(log, session.workspace_id, None, events, *((),) * 11, usage, plan.shared)
     old_title = "" if before is None else before.title
     title = () if session.title == old_title else (TextRow(session.id, TITLE, session.title),)
-    runs, messages, approvals = plan.runs, plan.messages, plan.approvals
+    runs, messages = plan.runs, plan.messages
     return Rows(
         log=log,
         workspace_id=session.workspace_id,
@@ -192,8 +198,7 @@ def rows_of(plan: Plan, *, before: Session | None) -> Rows:
         unfolded=tuple(
             _unfolded(m) for m in messages if m.finished is not None and m.message.parts
         ),
-        new_approvals=tuple(_asked(a, a.asked) for a in approvals if a.asked is not None),
-        changed_approvals=tuple(_answered(a) for a in approvals if a.asked is None),
+        things=tuple(_thing(row) for row in plan.things),
         summaries=tuple(
             SummaryRow(session.id, c.seq, c.through, c.part, c.summary) for c in plan.compactions
         ),
@@ -208,6 +213,11 @@ def rows_of(plan: Plan, *, before: Session | None) -> Rows:
         usage=usage,
         shared=plan.shared,
     )
+
+
+def states_of(status: RunStatus) -> tuple[str, str]:
+    """What rows of runs with this status may say."""
+    return status.value, HELD if status is RunStatus.QUEUED else status.value
 
 
 def encode(value: object) -> bytes:
@@ -246,13 +256,17 @@ def _new_run(row: RunRow, accepted: int) -> NewRunRow:
         run.accept_number,
         run.accepted_at,
         accepted,
-        run.status.value,
+        _state(run),
         encode(run),
     )
 
 
-def _changed_run(row: RunRow) -> ChangedRow:
-    return ChangedRow(row.run.session_id, row.run.id, row.run.status.value, encode(row.run))
+def _changed_run(row: RunRow) -> ChangedRunRow:
+    return ChangedRunRow(row.run.session_id, row.run.id, _state(row.run), encode(row.run))
+
+
+def _state(run: Run) -> str:
+    return HELD if run.held else run.status.value
 
 
 def _new_message(row: MessageRow, started: int) -> NewMessageRow:
@@ -271,14 +285,10 @@ def _unfolded(row: MessageRow) -> UnfoldedRow:
     return UnfoldedRow(row.message.session_id, row.message.id, row.finished, row.finished_at)
 
 
-def _asked(row: ApprovalRow, asked: int) -> NewApprovalRow:
-    a = row.approval
-    return NewApprovalRow(a.session_id, a.id, asked, a.state.value, encode(a))
-
-
-def _answered(row: ApprovalRow) -> ChangedRow:
-    a = row.approval
-    return ChangedRow(a.session_id, a.id, a.state.value, encode(a))
+def _thing(row: ThingRow) -> PutThingRow:
+    thing = row.thing
+    kind = kind_of(type(thing)).name
+    return PutThingRow(thing.session_id, kind, thing.id, row.seq, is_open(thing), encode(thing))
 
 
 def _usage(plan: Plan) -> tuple[UsageRow, ...]:

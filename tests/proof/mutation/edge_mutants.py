@@ -130,7 +130,7 @@ MUTANTS = (
             "            session=later,\n"
             "            messages=taken.messages,\n"
             "            runs=taken.runs,\n"
-            "            approvals=taken.approvals,\n"
+            "            things=taken.things,\n"
             "        )",
         ),
     ),

@@ -15,7 +15,7 @@ class ApprovalList(Value):
 
 async def listing(call: Call) -> ASGIApp:
     await call.sees.session(call.session_id)
-    approvals = await call.sees.approvals(call.session_id)
+    approvals = await call.sees.things(call.session_id, Approval)
     return answer(ApprovalList(approvals=tuple(approvals)))
 
 

@@ -60,7 +60,7 @@ async def _gather(call: Call) -> Export:
         session=snapshot.session,
         messages=snapshot.messages,
         runs=await _runs(call, session_id),
-        approvals=tuple(await call.sees.approvals(session_id)),
+        approvals=tuple(await call.sees.things(session_id, Approval)),
     )
 
 

@@ -41,6 +41,8 @@ class QueuedChange(Value, forbid_unknown_fields=True):
     input: PromptInput | None = None
     position: Annotated[int, Meta(ge=0)] | None = None
     when_busy: Literal["steer"] | None = None
+    held: bool | None = None
+    """True: to be passed over; False: to go on."""
 
 
 def _id(call: Call) -> RunId:
@@ -112,7 +114,12 @@ async def cancel(call: Call) -> ASGIApp:
 
 async def change(call: Call) -> ASGIApp:
     body = await call.body(QueuedChange)
-    edit = QueueEdit(input=body.input, position=body.position, steer=body.when_busy is not None)
+    edit = QueueEdit(
+        input=body.input,
+        position=body.position,
+        steer=body.when_busy is not None,
+        held=body.held,
+    )
     return answer(await call.to.engine.queue.change(_id(call), edit, by=call.who))
 
 

@@ -12,9 +12,11 @@ from tenuto.api.endpoint import Endpoint, ModelName, Streams
 from tenuto.api.parameter import AFTER, CURSOR, LIMIT, WORKSPACE, Parameter
 from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
+from tenuto.core.cancelling import Waiters
 from tenuto.core.message import Message
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges
 from tenuto.core.value import MessageId, Value, WorkspaceId
+from tenuto.engine.queue import Released
 from tenuto.engine.sessions import NewSession
 from tenuto.engine.stops import CancelReceipt
 from tenuto.ports.query import SessionPage, SessionQuery
@@ -48,6 +50,11 @@ class SessionChange(Value, forbid_unknown_fields=True):
     archived: bool | UnsetType = UNSET
     draft: str | UnsetType = UNSET
     system: str | UnsetType | None = UNSET
+
+
+class CancelBody(Value, forbid_unknown_fields=True):
+    queue: Waiters = Waiters.CANCEL
+    """`hold`: the active run alone is stopped, and what waits stays, until it is let go."""
 
 
 class MessageList(Value):
@@ -111,7 +118,15 @@ async def events(call: Call) -> ASGIApp:
 
 
 async def cancel(call: Call) -> ASGIApp:
-    return answer(await call.to.engine.stops.cancel_session(call.session_id, by=call.who))
+    wanted = await call.body(CancelBody)
+    receipt = await call.to.engine.stops.cancel_session(
+        call.session_id, waiters=wanted.queue, by=call.who
+    )
+    return answer(receipt)
+
+
+async def release(call: Call) -> ASGIApp:
+    return answer(await call.to.engine.queue.release(call.session_id, by=call.who))
 
 
 ENDPOINTS = (
@@ -189,8 +204,18 @@ ENDPOINTS = (
         path="/api/sessions/{id}/cancel",
         handler=cancel,
         tag="sessions",
-        summary="Stop the active run and every prompt accepted so far",
+        summary="Stop the active run, and end or hold every prompt accepted so far",
+        takes=CancelBody,
         gives=CancelReceipt,
+        codes=("not_found",),
+    ),
+    Endpoint(
+        method="POST",
+        path="/api/sessions/{id}/release",
+        handler=release,
+        tag="sessions",
+        summary="Let the held prompts go on",
+        gives=Released,
         codes=("not_found",),
     ),
 )

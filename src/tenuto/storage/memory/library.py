@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from tenuto.core.approval import Approval
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message, after_part
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
+from tenuto.core.thing import K, kind_of, of_kind
 from tenuto.core.value import (
-    ApprovalId,
     FileId,
     MessageId,
     RunId,
@@ -79,7 +78,7 @@ class MemoryLibrary:
             session=self._state.session(rows),
             messages=messages[first:],
             runs=tuple(run for run in runs if run.id in recent or not run.ended),
-            approvals=rows.pending(),
+            things=rows.open_things(),
             queue=rows.control.queue,
             compactions=tuple(
                 Compaction(
@@ -101,7 +100,9 @@ class MemoryLibrary:
             if rows.session.workspace_id == workspace_id and rows.session.comparison is None
         ]
         runs = [run for rows in here for run in rows.runs.values() if not run.ended]
-        runs.sort(key=lambda run: (run.status is RunStatus.QUEUED, run.accepted_at, run.id))
+        runs.sort(
+            key=lambda run: (run.held, run.status is RunStatus.QUEUED, run.accepted_at, run.id)
+        )
         return WorkspaceOverview(
             workspace=workspace,
             sessions=page.sessions,
@@ -185,14 +186,20 @@ class MemoryLibrary:
         more = len(found) > len(page) > 0
         return RunPage(runs=page, next=turn_cursor(page[-1]) if more else None)
 
-    async def approval(self, approval_id: ApprovalId) -> Approval:
+    async def thing(self, kind: type[K], thing_id: str) -> K:
+        name = kind_of(kind).name
         for rows in self._state.by_session.values():
-            if approval_id in rows.approvals:
-                return rows.approvals[approval_id]
-        raise no_such("approval", approval_id)
+            found = rows.things.get((name, thing_id))
+            if isinstance(found, kind):
+                return found
+        raise no_such(name, thing_id)
 
-    async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
-        return tuple(self._state.rows(session_id).approvals.values())
+    async def things(self, session_id: SessionId, kind: type[K]) -> Sequence[K]:
+        return of_kind(self._state.rows(session_id).things.values(), kind)
+
+    async def open_things(self, kind: type[K]) -> Sequence[K]:
+        by_session = sorted(self._state.by_session.items())
+        return tuple(thing for _, rows in by_session for thing in of_kind(rows.open_things(), kind))
 
     async def workspaces(self) -> Sequence[Workspace]:
         return sorted(self._state.workspaces.values(), key=lambda w: (w.created_at, w.id))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.comparison import Comparison
 from tenuto.core.day_usage import DayUsage
 from tenuto.core.desk import Desk, Outline, Sight
@@ -16,8 +15,8 @@ from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
 from tenuto.core.run import Mode, Reason, Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
+from tenuto.core.thing import Thing, is_open, kind_of
 from tenuto.core.value import (
-    ApprovalId,
     ComparisonId,
     FileId,
     Instant,
@@ -86,7 +85,8 @@ class SessionRows:
         self.accepted: dict[RunId, int] = {}
         self.messages: dict[MessageId, Message] = {}
         self.started: dict[MessageId, int] = {}
-        self.approvals: dict[ApprovalId, Approval] = {}
+        self.things: dict[tuple[str, str], Thing] = {}
+        """By the name of their kind and their id."""
         self.compactions: list[CompactionRow] = []
         self.unfolded: list[Unfolded] = []
 
@@ -97,7 +97,7 @@ class SessionRows:
             control=self.control,
             active=None if active is None else self.runs[active],
             queue=tuple(self.runs[run_id] for run_id in self.control.queue),
-            pending=self.pending(),
+            things=self.open_things(),
         )
         if sight is Sight.CONTROL:
             return desk
@@ -109,8 +109,8 @@ class SessionRows:
         )
         return replace(desk, outline=outline, last_run=self._last_run())
 
-    def pending(self) -> tuple[Approval, ...]:
-        return tuple(a for a in self.approvals.values() if a.state is ApprovalState.PENDING)
+    def open_things(self) -> tuple[Thing, ...]:
+        return tuple(thing for thing in self.things.values() if is_open(thing))
 
     def apply(self, plan: Plan) -> None:
         self.session, self.control = plan.session, plan.control
@@ -134,8 +134,8 @@ class SessionRows:
                         finished_at=row.finished_at,
                     )
                 )
-        for asked in plan.approvals:
-            self.approvals[asked.approval.id] = asked.approval
+        for told in plan.things:
+            self.things[kind_of(type(told.thing)).name, told.thing.id] = told.thing
 
     def transcript(self, tape: Tape) -> tuple[Message, ...]:
         return tuple(self.whole(message, tape) for message in self.messages.values())

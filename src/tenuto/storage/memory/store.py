@@ -1,7 +1,7 @@
 """Changing a memory store: the same promises as on disk, without the disk."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from anyio.lowlevel import checkpoint
@@ -154,6 +154,15 @@ class MemoryStore(
         self._state.tapes.setdefault(StreamId(workspace.id), Tape())
         self._remember(once, None, workspace)
         return workspace
+
+    async def change_workspace(
+        self, workspace_id: WorkspaceId, change: Callable[[Workspace], Workspace]
+    ) -> Workspace:
+        await checkpoint()
+        changed = change(self._state.workspace(workspace_id))
+        self._state.workspaces[workspace_id] = changed
+        await checkpoint()
+        return changed
 
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
         await checkpoint()

@@ -24,7 +24,8 @@ class MemoryUpkeep:
         return tuple(
             session_id
             for session_id, rows in self._state.by_session.items()
-            if rows.control.queue and rows.session.active_run is None
+            if rows.session.active_run is None
+            and not all(rows.runs[run_id].held for run_id in rows.control.queue)
         )
 
     async def fold_deltas(self, *, before: Instant, limit: int) -> int:

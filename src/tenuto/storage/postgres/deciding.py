@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from tenuto.core.approval import Approval
 from tenuto.core.comparison import Comparison
 from tenuto.core.desk import Desk, Sight
 from tenuto.core.error import Conflict, Fenced, InDoubt
@@ -16,7 +15,7 @@ from tenuto.core.run import Run
 from tenuto.core.value import ComparisonId, NodeId, SessionId, StreamId
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.query import Once
-from tenuto.storage.assemble import FOR_EVER, decode, held_of, laid, with_sight
+from tenuto.storage.assemble import FOR_EVER, decode, held_of, laid, things_of, with_sight
 from tenuto.storage.missing import no_file, no_such
 from tenuto.storage.once import Answer
 from tenuto.storage.plan import Plan
@@ -227,10 +226,10 @@ def _desk(kinds: Mapping[str, list[Any]], sight: Sight) -> Desk:
     (session,) = kinds["s"]
     found = held_of((session["body"], session["more"], session["n"]))
     runs = [decode(row["body"], Run) for row in kinds.get("r", ())]
-    pending = [decode(row["body"], Approval) for row in kinds.get("a", ())]
+    things = things_of((row["x"], row["body"]) for row in kinds.get("t", ()))
     every = [decode(row["body"], Run) for row in reversed(kinds.get("e", ()))]
     outline = [(row["body"].decode(), row["x"], row["y"]) for row in kinds.get("o", ())]
-    return with_sight(laid(found, runs, pending), sight, runs=every, outline=outline)
+    return with_sight(laid(found, runs, things), sight, runs=every, outline=outline)
 
 
 def _key(once: Once | None) -> tuple[str | None, str | None]:

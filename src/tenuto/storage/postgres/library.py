@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tenuto.core.approval import Approval
 from tenuto.core.message import Message
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Session, Workspace
-from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId, StreamId, WorkspaceId
+from tenuto.core.thing import K, kind_of
+from tenuto.core.value import MessageId, RunId, SessionId, StreamId, WorkspaceId
 from tenuto.ports.query import (
     Background,
     MessagePage,
@@ -31,12 +31,14 @@ from tenuto.storage.assemble import (
     message_page,
     session_of,
     snapshot_of,
+    things_of,
     whole,
 )
 from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
 from tenuto.storage.missing import no_such, no_user_message
 from tenuto.storage.postgres.indexing import queries
 from tenuto.storage.postgres.parts import StoreParts
+from tenuto.storage.statements import states_of
 
 
 class PostgresLibrary:
@@ -80,7 +82,7 @@ class PostgresLibrary:
             read.held(),
             read.messages(),
             [decode(row["body"], Run) for row in read.of("r")],
-            pending=[decode(row["body"], Approval) for row in read.of("a")],
+            things=things_of((row["x"], row["body"]) for row in read.of("t")),
             compactions=[(row["x"], row["y"], row["body"].decode()) for row in read.of("c")],
             most=most_messages,
         )
@@ -134,7 +136,7 @@ class PostgresLibrary:
 
     async def runs(self, query: RunQuery) -> RunPage:
         limit, of_session = query.limit + 1, query.session_id is not None
-        status = None if query.status is None else query.status.value
+        status = None if query.status is None else states_of(query.status)
         if query.session_id is not None:
             before = FOR_EVER if query.cursor is None else turn(query.cursor)
             await self._held(query.session_id)
@@ -154,15 +156,21 @@ class PostgresLibrary:
             runs=page, next=turn_cursor(page[-1]) if of_session else run_cursor(page[-1])
         )
 
-    async def approval(self, approval_id: ApprovalId) -> Approval:
-        row = await self._parts.row("approval", approval_id)
+    async def thing(self, kind: type[K], thing_id: str) -> K:
+        name = kind_of(kind).name
+        row = await self._parts.row("thing", name, thing_id)
         if row is None:
-            raise no_such("approval", approval_id)
-        return decode(row[0], Approval)
+            raise no_such(name, thing_id)
+        return decode(row[0], kind)
 
-    async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
+    async def things(self, session_id: SessionId, kind: type[K]) -> Sequence[K]:
         await self._held(session_id)
-        return decode_all(await self._parts.fetch("approvals", session_id), Approval)
+        name = kind_of(kind).name
+        return decode_all(await self._parts.fetch("things", session_id, name), kind)
+
+    async def open_things(self, kind: type[K]) -> Sequence[K]:
+        name = kind_of(kind).name
+        return decode_all(await self._parts.fetch("open_things_of_kind", name), kind)
 
     async def _held(self, session_id: SessionId) -> Held:
         row = await self._parts.row("session", session_id)

@@ -20,12 +20,13 @@ from tenuto.storage.postgres.sequencer import Sequencer
 
 LOCK = 1952804470
 """Its lock's first number; the second is the node's own."""
-ROUND_SECONDS = 1.0
+ROUND_SECONDS = 0.5
 DEAF_SECONDS = 3.0
 """A line that does not hear our own rings for so long is opened again."""
 SETTLED_SECONDS = 3.0
 """Nobody who was cut off himself until now says that others are gone."""
 SILENT_SECONDS = 1.5
+"""So long nobody must have held a node's lock: of one who was cut off, after it has settled."""
 
 KEEPALIVES = {
     "tcp_keepalives_idle": "5",
@@ -65,6 +66,8 @@ class Lifeline:
         self._points = points
         self._line: Any = None
         self._since = 0.0
+        self._listens_from = 0.0
+        """From when on silence of others says something."""
         self._heard = 0.0
         self._node: NodeId | None = None
         self._no: int | None = None
@@ -111,9 +114,11 @@ class Lifeline:
             line.terminate()
             raise
         self._line, self._locked = line, None
-        self._since = self._heard = time.monotonic()
+        self._since = self._heard = self._listens_from = time.monotonic()
         line.add_termination_listener(self._ended)
         if self._opened_before:
+            # Whatever cut us off may have cut off the others too: they get time to come back.
+            self._listens_from += SETTLED_SECONDS
             self._sink.resync()
         self._opened_before = True
 
@@ -153,7 +158,7 @@ class Lifeline:
 
     async def _watch(self) -> None:
         """Say of a node that it is gone if twice nobody held its lock, and no beat came between."""
-        if self._node is None or time.monotonic() - self._since < SETTLED_SECONDS:
+        if self._node is None or time.monotonic() < self._listens_from:
             self._silent.clear()
             return
         rows = await self._reads.fetch(self._sql["silent"], self._node, LOCK)
@@ -165,6 +170,8 @@ class Lifeline:
             else (seen_at, now)
             for node, seen_at in found.items()
         }
+        if now - self._since < SETTLED_SECONDS:
+            return
         for node, (seen_at, since) in list(self._silent.items()):
             if now - since >= SILENT_SECONDS:
                 await self._bury(node, seen_at)

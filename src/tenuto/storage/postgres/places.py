@@ -1,7 +1,7 @@
 """Workspaces, files, kept values and usage."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tenuto.core.day_usage import DayUsage
 from tenuto.core.error import Conflict, SessionBusy
@@ -42,6 +42,20 @@ class PostgresPlaces:
         if row["said"] == "answered":
             return await self._parts.first(once, Workspace)
         return workspace
+
+    async def change_workspace(
+        self, workspace_id: WorkspaceId, change: Callable[[Workspace], Workspace]
+    ) -> Workspace:
+        while True:
+            row = await self._parts.row("workspace", workspace_id)
+            if row is None:
+                raise no_such("workspace", workspace_id)
+            changed = change(decode(row[0], Workspace))
+            # Compared byte by byte: what another version wrote may not be what we would write.
+            values = [self._parts.writes.token(), workspace_id, row[0], encode(changed)]
+            said = (await self._parts.writes.write("change_workspace", values))["said"]
+            if said != "changed":
+                return changed
 
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
         values = [self._parts.writes.token(), storable(workspace_id)]

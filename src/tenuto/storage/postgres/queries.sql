@@ -43,10 +43,10 @@ SELECT 's' AS k, s.id AS sid, l.head AS n, l.rev AS m, s.body, s.control AS more
 FROM sessions s JOIN logs l ON l.stream = s.id WHERE s.id = ANY ($1::text[])
 UNION ALL
 SELECT 'r', session_id, accept_number, 0, body, NULL, NULL, NULL FROM runs
-WHERE session_id = ANY ($1::text[]) AND status IN ('queued', 'running')
+WHERE session_id = ANY ($1::text[]) AND status IN ('queued', 'running', 'held')
 UNION ALL
-SELECT 'a', session_id, seq, 0, body, NULL, NULL, NULL FROM approvals
-WHERE session_id = ANY ($1::text[]) AND state = 'pending'
+SELECT 't', session_id, seq, 0, body, NULL, kind, NULL FROM things
+WHERE session_id = ANY ($1::text[]) AND open
 UNION ALL
 SELECT 'k', '', 0, 0, body, NULL, digest, at FROM answers WHERE principal = $2 AND key = $3
 
@@ -139,7 +139,7 @@ UNION ALL
 SELECT 'r', row_number() OVER (ORDER BY r.status DESC, r.accepted_at, r.id), 0, r.body, false
 FROM (
     SELECT r.status, r.accepted_at, r.id, r.body FROM runs r JOIN sessions s ON s.id = r.session_id
-    WHERE r.status IN ('queued', 'running') AND s.workspace_id = $4 AND s.comparison_id IS NULL
+    WHERE r.status IN ('queued', 'running', 'held') AND s.workspace_id = $4 AND s.comparison_id IS NULL
     ORDER BY r.status DESC, r.accepted_at, r.id LIMIT $7
 ) r
 
@@ -166,9 +166,9 @@ SELECT 'r', r.accept_number, r.body, NULL, NULL, NULL FROM (
 ) r
 UNION ALL
 SELECT 'r', accept_number, body, NULL, NULL, NULL FROM runs
-WHERE session_id = $1 AND status IN ('queued', 'running')
+WHERE session_id = $1 AND status IN ('queued', 'running', 'held')
 UNION ALL
-SELECT 'a', seq, body, NULL, NULL, NULL FROM approvals WHERE session_id = $1 AND state = 'pending'
+SELECT 't', seq, body, NULL, kind, NULL FROM things WHERE session_id = $1 AND open
 UNION ALL
 SELECT 'c', seq, summary, NULL, through_message_id, through_part_id FROM compactions
 WHERE session_id = $1
@@ -219,7 +219,7 @@ WHERE r.id = $1;
 
 -- name: runs_of_session
 SELECT body FROM runs WHERE session_id = $1 AND accept_number < $2
-    AND ($3::text IS NULL OR status = $3)
+    AND ($3::text[] IS NULL OR status = ANY ($3))
 ORDER BY accept_number DESC LIMIT $4;
 
 -- name: runs_page
@@ -227,14 +227,17 @@ SELECT body FROM runs WHERE (accepted_at, id) < ($1, $2)
 ORDER BY accepted_at DESC, id DESC LIMIT $3;
 
 -- name: runs_page_in
-SELECT body FROM runs WHERE status = $4 AND (accepted_at, id) < ($1, $2)
+SELECT body FROM runs WHERE status = ANY ($4::text[]) AND (accepted_at, id) < ($1, $2)
 ORDER BY accepted_at DESC, id DESC LIMIT $3;
 
--- name: approval
-SELECT body FROM approvals WHERE id = $1;
+-- name: thing
+SELECT body FROM things WHERE kind = $1 AND id = $2;
 
--- name: approvals
-SELECT body FROM approvals WHERE session_id = $1 ORDER BY seq, id;
+-- name: things
+SELECT body FROM things WHERE session_id = $1 AND kind = $2 ORDER BY seq;
+
+-- name: open_things_of_kind
+SELECT body FROM things WHERE kind = $1 AND open ORDER BY session_id, seq;
 
 -- name: workspaces
 SELECT body FROM workspaces ORDER BY created_at, id;
@@ -244,6 +247,9 @@ SELECT body FROM workspaces WHERE id = $1;
 
 -- name: put_workspace
 SELECT tenuto_put_workspace_1($1, $2, $3, $4, $5, $6) AS said;
+
+-- name: change_workspace
+SELECT tenuto_change_workspace_1($1, $2, $3, $4) AS said;
 
 -- name: delete_workspace
 SELECT tenuto_delete_workspace_1($1, $2) AS said;

@@ -140,10 +140,8 @@ def _ops(rows: Rows) -> Iterator[_Op]:
         yield _Op("message", s, i, body=body)
     for s, i, last, at in rows.unfolded:
         yield _Op("unfolded", s, i, a=last, x=at)
-    for s, i, seq, state, body in rows.new_approvals:
-        yield _Op("new_approval", s, i, a=seq, y=state, body=body)
-    for s, i, state, body in rows.changed_approvals:
-        yield _Op("approval", s, i, y=state, body=body)
+    for s, kind, i, seq, open, body in rows.things:
+        yield _Op("thing", s, i, a=seq, b=int(open), x=kind, body=body)
     for s, seq, through, part, summary in rows.summaries:
         yield _Op("summary", s, through, a=seq, x=part, body=summary.encode())
     yield from _words(rows)

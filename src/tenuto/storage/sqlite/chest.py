@@ -21,6 +21,9 @@ from tenuto.storage.sqlite.store import SqliteStore
 from tenuto.storage.statements import TITLE, TextRow
 from tenuto.storage.unheard import Unheard
 
+BOOLEANS = frozenset({"archived", "exact", "open"})
+"""Columns that are numbers here."""
+
 
 class SqliteChest:
     """It holds the file's lock while it is open, as a server would."""
@@ -80,7 +83,7 @@ class SqliteChest:
             f"SELECT {', '.join(columns)} FROM {source} {where} ORDER BY {key} LIMIT {table.batch}"
         )
         rows = self._connection().execute(sql, after or ()).fetchall()
-        if "archived" in table.columns or "exact" in table.columns:
+        if BOOLEANS & set(table.columns):
             return [_with_booleans(table, row) for row in rows]
         return list(rows)
 
@@ -103,7 +106,7 @@ def _marks(columns: Sequence[str]) -> str:
 
 def _with_booleans(table: Table, row: Row) -> Row:
     named = zip(table.columns, row, strict=True)
-    return tuple(bool(v) if c in ("archived", "exact") else v for c, v in named)
+    return tuple(bool(v) if c in BOOLEANS else v for c, v in named)
 
 
 def _texts(table: Table, row: Row) -> Sequence[TextRow]:

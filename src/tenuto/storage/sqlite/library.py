@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from tenuto.core.approval import Approval
 from tenuto.core.message import Message
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Session, Workspace
-from tenuto.core.value import ApprovalId, MessageId, RunId, SessionId, WorkspaceId
+from tenuto.core.thing import K, kind_of
+from tenuto.core.value import MessageId, RunId, SessionId, WorkspaceId
 from tenuto.ports.query import (
     Background,
     MessagePage,
@@ -34,9 +34,9 @@ from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_
 from tenuto.storage.missing import no_such, no_user_message
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
-from tenuto.storage.sqlite.rows import held, message, newest, pending, run_of, transcript
+from tenuto.storage.sqlite.rows import held, message, newest, open_things, run_of, transcript
 from tenuto.storage.sqlite.search import sessions_with
-from tenuto.storage.statements import encode
+from tenuto.storage.statements import encode, states_of
 
 FEW = 1_000
 """Sessions that a search found; past it, enough of them are among the newest."""
@@ -118,18 +118,25 @@ class SqliteLibrary:
             runs=page, next=turn_cursor(page[-1]) if of_session else run_cursor(page[-1])
         )
 
-    async def approval(self, approval_id: ApprovalId) -> Approval:
-        row = await self._db.read(lambda tx: tx.row("approval", id=approval_id))
+    async def thing(self, kind: type[K], thing_id: str) -> K:
+        name = kind_of(kind).name
+        row = await self._db.read(lambda tx: tx.row("thing", kind=name, id=thing_id))
         if row is None:
-            raise no_such("approval", approval_id)
-        return decode(row[0], Approval)
+            raise no_such(name, thing_id)
+        return decode(row[0], kind)
 
-    async def approvals(self, session_id: SessionId) -> Sequence[Approval]:
+    async def things(self, session_id: SessionId, kind: type[K]) -> Sequence[K]:
         def read(tx: Transaction) -> list[Row]:
             held(tx, session_id)
-            return tx.rows("approvals", session_id=session_id)
+            return tx.rows("things", session_id=session_id, kind=kind_of(kind).name)
 
-        return decode_all(await self._db.read(read), Approval)
+        return decode_all(await self._db.read(read), kind)
+
+    async def open_things(self, kind: type[K]) -> Sequence[K]:
+        name = kind_of(kind).name
+        return decode_all(
+            await self._db.read(lambda tx: tx.rows("open_things_of_kind", kind=name)), kind
+        )
 
 
 def _sessions(tx: Transaction, query: SessionQuery) -> SessionPage:
@@ -174,7 +181,7 @@ def _snapshot(tx: Transaction, session_id: SessionId, most: int | None) -> Sessi
         found,
         messages,
         runs.values(),
-        pending=pending(tx, session_id),
+        things=open_things(tx, session_id),
         compactions=tx.rows("compactions", session_id=session_id),
         most=most,
     )
@@ -225,7 +232,8 @@ def _run_row(tx: Transaction, run_id: RunId) -> Row:
 
 def _run_rows(tx: Transaction, query: RunQuery) -> list[Row]:
     limit = query.limit + 1
-    status = {} if query.status is None else {"status": query.status}
+    states = None if query.status is None else states_of(query.status)
+    status = {} if states is None else {"status": states[0], "held": states[1]}
     suffix = "_in" if status else ""
     if query.session_id is not None:
         held(tx, query.session_id)

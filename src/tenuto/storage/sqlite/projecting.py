@@ -83,10 +83,8 @@ def _write_rows(transaction: Transaction, rows: Rows, session: SessionRow) -> No
         transaction.run("put_unfolded", **unfolded._asdict())
     for text in rows.texts:
         _index(transaction, text)
-    for asked in rows.new_approvals:
-        transaction.run("put_approval", **asked._asdict())
-    for answered in rows.changed_approvals:
-        transaction.run("update_approval", **answered._asdict())
+    for thing in rows.things:
+        transaction.run("put_thing", **thing._asdict())
     for summary in rows.summaries:
         transaction.run("put_compaction", **summary._asdict())
 
@@ -118,7 +116,7 @@ def _share(
 def _remove_session(transaction: Transaction, session: Session) -> None:
     """Everything but the log goes at once; what the workspace's log said of it goes too."""
     search.leave_all(transaction, session.id)
-    for table in ("runs", "messages", "approvals", "compactions", "unfolded"):
+    for table in ("runs", "messages", "things", "compactions", "unfolded"):
         transaction.run(f"delete_{table}", session_id=session.id)
     transaction.run("delete_answers", owner=session.id)
     transaction.run("delete_session", session_id=session.id)

@@ -104,8 +104,8 @@ DELETE FROM runs WHERE session_id = :session_id;
 -- name: delete_messages
 DELETE FROM messages WHERE session_id = :session_id;
 
--- name: delete_approvals
-DELETE FROM approvals WHERE session_id = :session_id;
+-- name: delete_things
+DELETE FROM things WHERE session_id = :session_id;
 
 -- name: delete_compactions
 DELETE FROM compactions WHERE session_id = :session_id;
@@ -127,7 +127,7 @@ INSERT INTO runs (session_id, id, accept_number, accepted_at, accepted_seq, stat
 VALUES (:session_id, :id, :accept_number, :accepted_at, :accepted_seq, :status, :body);
 
 -- name: update_run
-UPDATE runs SET status = :state, body = :body WHERE session_id = :session_id AND id = :id;
+UPDATE runs SET status = :status, body = :body WHERE session_id = :session_id AND id = :id;
 
 -- name: run_of_session
 SELECT body FROM runs WHERE session_id = :session_id AND id = :id;
@@ -141,7 +141,7 @@ ORDER BY accept_number DESC LIMIT :limit;
 
 -- name: runs_of_session_in
 SELECT body FROM runs
-WHERE session_id = :session_id AND accept_number < :before AND status = :status
+WHERE session_id = :session_id AND accept_number < :before AND status IN (:status, :held)
 ORDER BY accept_number DESC LIMIT :limit;
 
 -- name: runs_page
@@ -149,12 +149,12 @@ SELECT body FROM runs WHERE (accepted_at, id) < (:at, :id)
 ORDER BY accepted_at DESC, id DESC LIMIT :limit;
 
 -- name: runs_page_in
-SELECT body FROM runs WHERE status = :status AND (accepted_at, id) < (:at, :id)
+SELECT body FROM runs WHERE status IN (:status, :held) AND (accepted_at, id) < (:at, :id)
 ORDER BY accepted_at DESC, id DESC LIMIT :limit;
 
 -- name: unfinished_of_workspace
 SELECT runs.body FROM runs JOIN sessions ON sessions.id = runs.session_id
-WHERE runs.status IN ('queued', 'running') AND sessions.workspace_id = :workspace_id
+WHERE runs.status IN ('queued', 'running', 'held') AND sessions.workspace_id = :workspace_id
     AND sessions.comparison_id IS NULL
 ORDER BY runs.status DESC, runs.accepted_at, runs.id LIMIT :limit;
 
@@ -203,22 +203,23 @@ UPDATE events SET body = ? WHERE stream = ? AND seq = ?;
 -- name: delete_event
 DELETE FROM events WHERE stream = ? AND seq = ?;
 
--- name: put_approval
-INSERT INTO approvals (session_id, id, seq, state, body)
-VALUES (:session_id, :id, :seq, :state, :body);
+-- name: put_thing
+INSERT INTO things (session_id, kind, id, seq, open, body)
+VALUES (:session_id, :kind, :id, :seq, :open, :body)
+ON CONFLICT (session_id, kind, id) DO UPDATE SET open = excluded.open, body = excluded.body;
 
--- name: update_approval
-UPDATE approvals SET state = :state, body = :body WHERE session_id = :session_id AND id = :id;
+-- name: thing
+SELECT body FROM things WHERE kind = :kind AND id = :id;
 
--- name: approval
-SELECT body FROM approvals WHERE id = :id;
+-- name: things
+SELECT body FROM things WHERE session_id = :session_id AND kind = :kind ORDER BY seq;
 
--- name: approvals
-SELECT body FROM approvals WHERE session_id = :session_id ORDER BY seq, rowid;
+-- name: open_things
+SELECT kind, body FROM things WHERE session_id = :session_id AND open ORDER BY seq;
 
--- name: pending_approvals
-SELECT body FROM approvals
-WHERE session_id = :session_id AND state = 'pending' ORDER BY seq;
+-- name: open_things_of_kind
+SELECT body FROM things INDEXED BY things_open_of_kind WHERE kind = :kind AND open
+ORDER BY session_id, seq;
 
 -- name: put_compaction
 INSERT INTO compactions (session_id, seq, through_message_id, through_part_id, summary)

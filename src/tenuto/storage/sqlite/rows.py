@@ -1,17 +1,17 @@
 """Values out of the rows of a transaction."""
 
-from tenuto.core.approval import Approval
 from tenuto.core.desk import Desk, Sight
 from tenuto.core.message import Message
 from tenuto.core.run import Run
+from tenuto.core.thing import Thing
 from tenuto.core.value import MessageId, RunId, SessionId
 from tenuto.storage.assemble import (
     FOR_EVER,
     Held,
     decode,
-    decode_all,
     held_of,
     laid,
+    things_of,
     unfinished,
     whole,
     with_sight,
@@ -31,7 +31,7 @@ def desk(transaction: Transaction, session_id: SessionId, sight: Sight) -> Desk:
     """What a decision about the session sees."""
     found = held(transaction, session_id)
     runs = [run_of(transaction, session_id, run_id) for run_id in unfinished(found)]
-    shown = laid(found, runs, pending(transaction, session_id))
+    shown = laid(found, runs, open_things(transaction, session_id))
     if sight is Sight.CONTROL:
         return shown
     every = transaction.each("runs_of_session", session_id=session_id, before=FOR_EVER, limit=-1)
@@ -49,9 +49,8 @@ def run_of(transaction: Transaction, session_id: SessionId, run_id: RunId) -> Ru
     return decode(row[0], Run)
 
 
-def pending(transaction: Transaction, session_id: SessionId) -> tuple[Approval, ...]:
-    rows = transaction.rows("pending_approvals", session_id=session_id)
-    return decode_all(rows, Approval)
+def open_things(transaction: Transaction, session_id: SessionId) -> tuple[Thing, ...]:
+    return things_of(transaction.rows("open_things", session_id=session_id))
 
 
 def transcript(

@@ -1,6 +1,6 @@
 """Workspaces in a SQLite file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tenuto.core.error import SessionBusy
 from tenuto.core.session import Workspace
@@ -31,6 +31,15 @@ class SqliteWorkspaces:
                 tx, once, Workspace, lambda: _put_workspace(tx, workspace, once)
             )
         )
+
+    async def change_workspace(
+        self, workspace_id: WorkspaceId, change: Callable[[Workspace], Workspace]
+    ) -> Workspace:
+        def write(tx: Transaction) -> Written[Workspace]:
+            now = decode(_workspace(tx, workspace_id)[0], Workspace)
+            return _put_workspace(tx, change(now), None)
+
+        return await self._db.write(write)
 
     async def delete_workspace(self, workspace_id: WorkspaceId) -> None:
         await self._db.write(lambda tx: _delete_workspace(tx, workspace_id))

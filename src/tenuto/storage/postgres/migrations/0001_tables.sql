@@ -75,7 +75,7 @@ CREATE INDEX runs_by_id ON runs (id);
 CREATE INDEX runs_in_order ON runs (session_id, accept_number);
 CREATE INDEX runs_newest ON runs (accepted_at, id);
 CREATE INDEX runs_by_status ON runs (status, accepted_at, id);
-CREATE INDEX runs_unfinished ON runs (session_id) WHERE status IN ('queued', 'running');
+CREATE INDEX runs_unfinished ON runs (session_id) WHERE status IN ('queued', 'running', 'held');
 
 -- seq is that of message.started. The parts of an open message are in the log only.
 CREATE TABLE messages (
@@ -91,16 +91,20 @@ CREATE TABLE messages (
 CREATE INDEX messages_in_order ON messages (session_id, seq, role, id, run_id);
 CREATE INDEX messages_open ON messages (session_id) WHERE open;
 
-CREATE TABLE approvals (
+-- What a session's log tells of that has a life of its own. open: something may still become of it.
+CREATE TABLE things (
     session_id text COLLATE "C" NOT NULL,
+    kind text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     seq bigint NOT NULL,
-    state text COLLATE "C" NOT NULL,
+    open boolean NOT NULL,
     body bytea NOT NULL,
-    PRIMARY KEY (session_id, id)
+    PRIMARY KEY (session_id, kind, id)
 );
-CREATE INDEX approvals_by_id ON approvals (id);
-CREATE INDEX approvals_by_state ON approvals (session_id, state, seq);
+CREATE INDEX things_by_id ON things (kind, id);
+CREATE INDEX things_in_order ON things (session_id, kind, seq);
+CREATE INDEX things_open ON things (session_id, seq) WHERE open;
+CREATE INDEX things_open_of_kind ON things (kind, session_id, seq) WHERE open;
 
 CREATE TABLE compactions (
     session_id text COLLATE "C" NOT NULL,

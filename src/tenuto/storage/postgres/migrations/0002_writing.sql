@@ -39,7 +39,7 @@ BEGIN
     DELETE FROM search WHERE session_id = s;
     DELETE FROM runs WHERE session_id = s;
     DELETE FROM messages WHERE session_id = s;
-    DELETE FROM approvals WHERE session_id = s;
+    DELETE FROM things WHERE session_id = s;
     DELETE FROM compactions WHERE session_id = s;
     DELETE FROM unfolded WHERE session_id = s;
     DELETE FROM answers WHERE owner = s;
@@ -137,15 +137,12 @@ BEGIN
         SELECT r.s, r.i, m.seq, r.a, r.x FROM unnest(p_op, p_s, p_i, p_a, p_x) AS r(op, s, i, a, x)
         JOIN messages m ON m.session_id = r.s AND m.id = r.i WHERE r.op = 'unfolded';
     END IF;
-    IF 'new_approval' = ANY (p_op) THEN
-        INSERT INTO approvals (session_id, id, seq, state, body)
-        SELECT r.s, r.i, r.a, r.y, r.body
-        FROM unnest(p_op, p_s, p_i, p_a, p_y, p_body) AS r(op, s, i, a, y, body) WHERE r.op = 'new_approval';
-    END IF;
-    IF 'approval' = ANY (p_op) THEN
-        UPDATE approvals u SET state = r.y, body = r.body
-        FROM unnest(p_op, p_s, p_i, p_y, p_body) AS r(op, s, i, y, body)
-        WHERE r.op = 'approval' AND u.session_id = r.s AND u.id = r.i;
+    IF 'thing' = ANY (p_op) THEN
+        INSERT INTO things (session_id, kind, id, seq, open, body)
+        SELECT r.s, r.x, r.i, r.a, r.b = 1, r.body
+        FROM unnest(p_op, p_s, p_i, p_a, p_b, p_x, p_body) AS r(op, s, i, a, b, x, body)
+        WHERE r.op = 'thing'
+        ON CONFLICT (session_id, kind, id) DO UPDATE SET open = excluded.open, body = excluded.body;
     END IF;
     IF 'summary' = ANY (p_op) THEN
         INSERT INTO compactions (session_id, seq, through_message_id, through_part_id, summary)

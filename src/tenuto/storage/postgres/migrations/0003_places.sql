@@ -29,6 +29,22 @@ BEGIN
     RETURN 'ok';
 END $$;
 
+CREATE FUNCTION tenuto_change_workspace_1(p_token uuid, p_id text, p_before bytea, p_after bytea)
+RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    IF EXISTS (SELECT 1 FROM receipts WHERE token = p_token) THEN
+        RETURN 'done';
+    END IF;
+    UPDATE workspaces SET body = p_after WHERE id = p_id AND body = p_before;
+    IF NOT FOUND THEN
+        -- An earlier sending of this very write may have been what changed it.
+        RETURN CASE WHEN EXISTS (SELECT 1 FROM receipts WHERE token = p_token) THEN 'done'
+            ELSE 'changed' END;
+    END IF;
+    INSERT INTO receipts (token) VALUES (p_token);
+    RETURN 'ok';
+END $$;
+
 CREATE FUNCTION tenuto_delete_workspace_1(p_token uuid, p_id text) RETURNS text
 LANGUAGE plpgsql AS $$
 BEGIN
