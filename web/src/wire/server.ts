@@ -753,6 +753,14 @@ export interface TextPart {
 
 export type TitleSource = "auto" | "provisional" | "user";
 
+/** A file that a tool gave along with its result: an image, as a rule. */
+export interface ToolFile {
+  file_id: string;
+  name: string;
+  media_type: string;
+  size: number;
+}
+
 export interface ToolPart {
   type: "tool";
   id: string;
@@ -764,6 +772,7 @@ export interface ToolPart {
   output: string | null;
   error: string | null;
   details?: Record<string, unknown>;
+  files?: ToolFile[];
   seal?: Seal;
 }
 
