@@ -4,6 +4,7 @@ export interface About {
   name: string;
   version: string;
   embedded: Embedded;
+  sandbox: Sandboxing;
   started_at: string;
 }
 
@@ -549,6 +550,18 @@ export interface RunUpdated {
   run: Run;
 }
 
+export type SandboxKind = "bubblewrap" | "landlock" | "none";
+
+export type SandboxWish = "auto" | "off" | "on";
+
+/** What was wanted, and what holds. */
+export interface Sandboxing {
+  wanted: SandboxWish;
+  kind: SandboxKind;
+  abi: number | null;
+  about: string;
+}
+
 export interface Scoreboard {
   votes: number;
   models: Standing[];
@@ -686,6 +699,7 @@ export interface SettingsNow {
   permission_default: Permission;
   permissions: Record<string, Permission>;
   tools: ToolRule[];
+  sandbox: Sandboxing;
   fixed: Record<string, string>;
 }
 
