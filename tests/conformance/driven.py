@@ -5,7 +5,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tenuto.core import accepting, cancelling, consent, editing, settling, starting, steering
+from tenuto.core import (
+    accepting,
+    cancelling,
+    consent,
+    editing,
+    giving,
+    settling,
+    starting,
+    steering,
+)
 from tenuto.core.accepting import Prompt
 from tenuto.core.approval import Approval, Decision, Word
 from tenuto.core.desk import Moment, Sight
@@ -187,6 +196,13 @@ class DrivenSession:
             lambda desk: consent.request(desk, self.fence, approval, tool, message_id, moment),
         )
         return approval
+
+    async def give(self, tool: ToolPart) -> None:
+        """The call as it ended, with its files."""
+        moment, message_id = self.moment(), await self.open_id()
+        await self.store.commit(
+            self.id, lambda desk: giving.give(desk, self.fence, message_id, tool, moment)
+        )
 
     async def answer(self, approval: Approval, decision: Decision) -> Approval:
         moment = self.asked()

@@ -1,9 +1,11 @@
 """A file goes with the last session that speaks of it; one that nobody uses goes after a day."""
 
 import pytest
+from msgspec.structs import replace
 
 from tenuto.core.error import InvalidInput, NotFound
 from tenuto.core.file import FileInfo
+from tenuto.core.message import ToolFile, ToolState
 from tenuto.core.run import InputFile, InputText
 from tenuto.core.value import FileId, Instant
 from tenuto.ports.store import Store
@@ -66,6 +68,25 @@ async def test_a_copied_message_keeps_its_file(store: Store) -> None:
     await driven.delete()
     assert await is_there(store)
     await copy.delete()
+    assert not await is_there(store)
+
+
+async def test_what_a_tool_gave_stays_with_its_session_also_while_the_run_goes_on(
+    store: Store,
+) -> None:
+    driven = await DrivenSession.begin(store)
+    await driven.accept("look")
+    await driven.start()
+    call = await driven.call_tool()
+    await upload(store)
+    image = ToolFile(file_id=PICTURE, name="a.png", media_type="image/png", size=3)
+    await driven.give(replace(call, state=ToolState.DONE, output="", files=(image,)))
+    await store.purge(before=DAY_AFTER)
+    assert await is_there(store)
+    await driven.settle()
+    await store.purge(before=DAY_AFTER)
+    assert await is_there(store)
+    await driven.delete()
     assert not await is_there(store)
 
 

@@ -18,7 +18,7 @@ from tenuto.engine.rulebook import Rulebook
 from tenuto.engine.toolbox import Toolbox
 from tenuto.engine.work import Work
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Parallel, Place, Site, ToolFailed, ToolResult
+from tenuto.ports.tool import GivenFile, Parallel, Place, Site, ToolFailed, ToolResult
 from tests.engine.sites import site
 
 pytestmark = pytest.mark.anyio
@@ -36,6 +36,7 @@ class RecordedWork:
         self.id = RunId("run_1")
         self.attended = True
         self.rules: tuple[Rule, ...] = ()
+        self.given: list[GivenFile] = []
         self._answer = answer
         self._note = note
 
@@ -47,6 +48,11 @@ class RecordedWork:
 
     def call(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    async def give(self, part: ToolPart, given: list[GivenFile]) -> ToolPart:
+        self.given += given
+        self.update(part)
+        return part
 
     async def ask(self, part: ToolPart, subject: Subject, rules: object) -> Approval:
         self.asked.append(part)
@@ -72,7 +78,9 @@ class RecordedWork:
 class HeldTool:
     """Does what it is told, once it may."""
 
-    def __init__(self, name: str = "look", *, result: str | Exception = "done") -> None:
+    def __init__(
+        self, name: str = "look", *, result: str | ToolResult | Exception = "done"
+    ) -> None:
         self.spec = ToolSpec(name=name, description="", parameters={})
         self.changes = name == "change"
         self.parallel = Parallel.NEVER if self.changes else Parallel.LOOKING
@@ -90,7 +98,7 @@ class HeldTool:
         await self.may_end.wait()
         if isinstance(self._result, Exception):
             raise self._result
-        return ToolResult(text=self._result)
+        return ToolResult(text=self._result) if isinstance(self._result, str) else self._result
 
 
 def call(name: str = "look", text: str = '{"n": 1}', number: int = 1) -> ToolPart:
@@ -172,6 +180,22 @@ async def test_a_tools_own_failure_is_told_and_a_mistake_of_ours_is_not() -> Non
         "failed",
         "look failed because of an error in the server.",
     )
+
+
+async def test_a_result_that_says_it_failed_is_a_failure_with_all_that_it_shows() -> None:
+    result = ToolResult(text="no such table", failed=True, details={"exit_code": 2})
+    ended = await run(toolbox(HeldTool(result=result)), RecordedWork(), call())
+    assert (ended.state, ended.error, ended.output) == ("failed", "no such table", None)
+    assert ended.details == {"exit_code": 2}
+
+
+async def test_files_of_a_result_are_kept_as_many_and_as_large_as_may_be() -> None:
+    small = GivenFile(name="a\ud800.png", media_type="image/png", content=b"x")
+    huge = GivenFile(name="huge.png", media_type="image/png", content=bytes(20_000_001))
+    tool, work = HeldTool(result=ToolResult(text="", files=(huge, *[small] * 11))), RecordedWork()
+    ended = await run(toolbox(tool), work, call())
+    assert ended.state == "done"
+    assert [file.name for file in work.given] == ["a\ufffd.png"] * 10
 
 
 async def test_one_run_gets_half_of_what_may_look_at_once() -> None:

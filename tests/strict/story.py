@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tenuto.agent.compaction import find_cut
@@ -21,6 +22,7 @@ from tenuto.core.message import (
     Message,
     Part,
     TextPart,
+    ToolFile,
     ToolPart,
     ToolState,
     after_part,
@@ -200,7 +202,19 @@ class Story:
         said = self._chance.choice(OUTPUTS)
         failed = state in (ToolState.FAILED, ToolState.DENIED)
         return replace(
-            call, input=given, state=state, output=said, error=(said or "") if failed else None
+            call,
+            input=given,
+            state=state,
+            output=said,
+            error=(said or "") if failed else None,
+            files=self._given() if self._chance.random() < 0.3 else UNSET,
+        )
+
+    def _given(self) -> tuple[ToolFile, ...]:
+        files = (self._file() for _ in range(self._chance.choice((1, 1, 2, 8))))
+        return tuple(
+            ToolFile(file_id=f.file_id, name=f.name, media_type=f.media_type, size=f.size)
+            for f in files
         )
 
     def _end(self, reason: str) -> None:

@@ -82,6 +82,8 @@ WRONG: tuple[tuple[str, Break], ...] = (
     ("the_user_ends", {"messages.4": GONE}),
     ("blocks_are_known", {"messages.1.content.3.type": "server_tool"}),
     ("blocks_are_known", {"messages.1.content.0.cache_control": {"type": "ephemeral"}}),
+    ("blocks_are_known", {"messages.2.content.0.content": [CALL]}),
+    ("failures_say_why", {"messages.2.content.1.content": [image(png())]}),
     ("nothing_is_empty", {"messages.3.content": []}),
     ("nothing_is_empty", {"messages.3.content.0.text": ""}),
     ("nothing_is_empty", {"messages.4.content": " \n"}),

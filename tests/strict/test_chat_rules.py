@@ -64,6 +64,7 @@ OWN: dict[Flavour, tuple[Facts, Break]] = {
 ALL: tuple[tuple[str, Break], ...] = (
     ("somebody_speaks", {"messages": []}),
     ("somebody_speaks", {"messages.1.role": "model"}),
+    ("contents_are_sound", {"messages.3.content": [{"type": "image_url", "image_url": {}}]}),
     ("contents_are_sound", {"messages.1.content": None}),
     ("contents_are_sound", {"messages.5.content": None}),
     ("contents_are_sound", {"messages.6.content": []}),

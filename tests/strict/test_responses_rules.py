@@ -66,6 +66,8 @@ WRONG: tuple[tuple[str, Break], ...] = (
     ("calls_have_results", {"input.3": GONE}),
     ("calls_have_results", {"input.6": OUTPUT}),
     ("results_have_calls", {"input.2": GONE}),
+    ("results_say_what_a_tool_can", {"input.3.output": []}),
+    ("results_say_what_a_tool_can", {"input.3.output": [{"type": "output_text", "text": "x"}]}),
     ("results_have_calls", {"input.3": SOUND["input"][2], "input.2": OUTPUT, "input.1": GONE}),
     ("nothing_is_looked_up", {"store": GONE}),
     ("nothing_is_looked_up", {"input.1.encrypted_content": GONE}),

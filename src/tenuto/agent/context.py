@@ -21,6 +21,7 @@ from tenuto.core.message import (
     TextPart,
     ToolPart,
     ToolState,
+    files_in,
 )
 from tenuto.core.value import CallId, FileId, PartId
 from tenuto.ports.model import (
@@ -68,7 +69,7 @@ def build_turns(messages: Sequence[Message], files: Mapping[FileId, bytes]) -> t
         if message.role == "user":
             turns.append(_user_turn(message, files))
         else:
-            turns.extend(_assistant_turns(message))
+            turns.extend(_assistant_turns(message, files))
     merged = _merge(turns)
     if not merged or isinstance(merged[-1], AssistantTurn) or _is_note(turns):
         merged = _merge([*merged, _said(GO_ON)])
@@ -79,7 +80,7 @@ def build_turns(messages: Sequence[Message], files: Mapping[FileId, bytes]) -> t
 
 
 def files_of(messages: Sequence[Message]) -> set[FileId]:
-    return {part.file_id for m in messages for part in m.parts if isinstance(part, FilePart)}
+    return {file_id for message in messages for file_id in files_in(message)}
 
 
 def step_of(part: Part) -> str:
@@ -125,14 +126,14 @@ def _user_turn(message: Message, files: Mapping[FileId, bytes]) -> UserTurn:
     return UserTurn(blocks=tuple(blocks))
 
 
-def _assistant_turns(message: Message) -> list[Turn]:
+def _assistant_turns(message: Message, files: Mapping[FileId, bytes]) -> list[Turn]:
     """One turn per step: what it thought and said, the calls it made, and one result for each."""
     turns: list[Turn] = []
-    step = _Step()
+    step = _Step(files)
     for part in message.parts:
         if step.is_over(part):
             turns += step.turns()
-            step = _Step()
+            step = _Step(files)
         step.add(part)
     last = step.turns()
     turns += last
@@ -146,7 +147,8 @@ def _assistant_turns(message: Message) -> list[Turn]:
 class _Step:
     """One answer of the model within a message, and what its calls gave."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: Mapping[FileId, bytes]) -> None:
+        self._files = files
         self._blocks: list[TextBlock | Thought | ToolCall] = []
         self._calls: list[ToolPart] = []
         self._thinking: list[str] = []
@@ -190,7 +192,10 @@ class _Step:
         self._think(None)
         if not any(isinstance(block, TextBlock | ToolCall) for block in self._blocks):
             return []
-        return [AssistantTurn(blocks=tuple(self._blocks)), *(_result(c) for c in self._calls)]
+        return [AssistantTurn(blocks=tuple(self._blocks)), *self._results()]
+
+    def _results(self) -> list[ToolTurn]:
+        return [_result(call, self._files) for call in self._calls]
 
     def _think(self, seal: Seal | None) -> None:
         text, self._thinking = "".join(self._thinking), []
@@ -231,7 +236,7 @@ def _is_whole(call: ToolPart) -> bool:
     return isinstance(call.input, dict) and bool(call.input_text)
 
 
-def _result(call: ToolPart) -> ToolTurn:
+def _result(call: ToolPart, files: Mapping[FileId, bytes]) -> ToolTurn:
     match call.state:
         case ToolState.DONE:
             output, failed = call.output or "", False
@@ -242,9 +247,33 @@ def _result(call: ToolPart) -> ToolTurn:
             if call.output:
                 output += f" Its output so far:\n{call.output}"
             failed = True
+    images, gone = ((), ()) if failed else _images(call, files)
     return ToolTurn(
-        call_id=_wire_id(call.id), name=_callable(call.name), output=output, failed=failed
+        call_id=_wire_id(call.id),
+        name=_callable(call.name),
+        output="\n".join([output, *gone]) if gone else output,
+        images=images,
+        failed=failed,
     )
+
+
+def _images(
+    call: ToolPart, files: Mapping[FileId, bytes]
+) -> tuple[tuple[FileBlock, ...], tuple[str, ...]]:
+    """What the call gave to be seen, and a note for each that is no longer there."""
+    given = () if call.files is UNSET else call.files
+    there = tuple(
+        FileBlock(
+            id=file.file_id,
+            name=file.name,
+            media_type=file.media_type,
+            content=files[file.file_id],
+        )
+        for file in given
+        if file.file_id in files
+    )
+    gone = (file.name for file in given if file.file_id not in files)
+    return there, tuple(f"[The file {name} is no longer there.]" for name in gone)
 
 
 def _merge(turns: list[Turn]) -> list[Turn]:

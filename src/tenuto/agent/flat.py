@@ -5,7 +5,16 @@ Wires refuse calls and results in a request that offers no tools; words are take
 
 from collections.abc import Sequence
 
-from tenuto.ports.model import AssistantTurn, TextBlock, Thought, ToolCall, ToolTurn, Turn, UserTurn
+from tenuto.ports.model import (
+    AssistantTurn,
+    FileBlock,
+    TextBlock,
+    Thought,
+    ToolCall,
+    ToolTurn,
+    Turn,
+    UserTurn,
+)
 
 
 def without_calls(turns: Sequence[Turn]) -> tuple[Turn, ...]:
@@ -19,7 +28,8 @@ def without_calls(turns: Sequence[Turn]) -> tuple[Turn, ...]:
                 )
                 flat.append(AssistantTurn(blocks=blocks))
             case ToolTurn():
-                _say(flat, f"[{turn.name} {'failed' if turn.failed else 'gave'}:]\n{turn.output}")
+                words = f"[{turn.name} {'failed' if turn.failed else 'gave'}:]\n{turn.output}"
+                _say(flat, TextBlock(text=words), *turn.images)
             case UserTurn():
                 last = flat[-1] if flat else None
                 if isinstance(last, UserTurn):
@@ -35,10 +45,9 @@ def _told(block: TextBlock | ToolCall) -> TextBlock:
     return TextBlock(text=f"[{block.name} was called with {block.arguments}]")
 
 
-def _say(flat: list[Turn], words: str) -> None:
-    block = TextBlock(text=words)
+def _say(flat: list[Turn], *blocks: TextBlock | FileBlock) -> None:
     last = flat[-1] if flat else None
     if isinstance(last, UserTurn):
-        flat[-1] = UserTurn(blocks=(*last.blocks, block))
+        flat[-1] = UserTurn(blocks=(*last.blocks, *blocks))
     else:
-        flat.append(UserTurn(blocks=(block,)))
+        flat.append(UserTurn(blocks=blocks))

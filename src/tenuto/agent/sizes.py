@@ -34,7 +34,7 @@ def size_of_turn(turn: Turn) -> int:
         case AssistantTurn():
             return sum(map(_assistant_block, turn.blocks))
         case ToolTurn():
-            return length(turn.output)
+            return length(turn.output) + IMAGE * len(turn.images)
 
 
 def length(text: str) -> int:

@@ -72,9 +72,11 @@ def _before_newest(turns: Sequence[Turn], last: int, most: int) -> int:
 
 
 def _cleared(turn: Turn) -> Turn:
-    if not isinstance(turn, ToolTurn) or len(turn.output) <= 2 * KEPT_OF_CLEARED:
+    if not isinstance(turn, ToolTurn):
         return turn
-    return replace(turn, output=f"{turn.output[:KEPT_OF_CLEARED]}\n{CLEARED}")
+    if len(turn.output) <= 2 * KEPT_OF_CLEARED and not turn.images:
+        return turn
+    return replace(turn, output=f"{turn.output[:KEPT_OF_CLEARED]}\n{CLEARED}", images=())
 
 
 def _without_files(turn: Turn) -> Turn:

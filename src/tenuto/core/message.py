@@ -66,6 +66,15 @@ class FilePart(Value, tag_field="type", tag="file"):
     size: int
 
 
+class ToolFile(Value):
+    """A file that a tool gave along with its result: an image, as a rule."""
+
+    file_id: FileId
+    name: str
+    media_type: str
+    size: int
+
+
 class ToolPart(Value, tag_field="type", tag="tool"):
     id: PartId
     call_id: CallId
@@ -78,6 +87,8 @@ class ToolPart(Value, tag_field="type", tag="tool"):
     error: str | None = None
     details: dict[str, Any] | UnsetType = UNSET
     """What came of it, for people: a diff, an exit code, how many matched. No model is told."""
+    files: tuple[ToolFile, ...] | UnsetType = UNSET
+    """What it gave to be seen. A model that does not see is told of them."""
     seal: Seal | UnsetType = UNSET
 
     @property
@@ -102,6 +113,20 @@ class Message(Value):
 
     def text(self) -> str:
         return "\n".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+def files_in(message: Message) -> tuple[FileId, ...]:
+    """All that were attached to it, or given by a tool in it."""
+    found: list[FileId] = []
+    for part in message.parts:
+        match part:
+            case FilePart():
+                found.append(part.file_id)
+            case ToolPart() if part.files is not UNSET:
+                found += [file.file_id for file in part.files]
+            case _:
+                pass
+    return tuple(found)
 
 
 def user_message(run: Run, *, of: RunId) -> Message:

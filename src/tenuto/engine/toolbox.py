@@ -23,6 +23,7 @@ from tenuto.engine.rulebook import Rules
 from tenuto.engine.work import Work
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.tool import (
+    GivenFile,
     Parallel,
     Place,
     Site,
@@ -40,6 +41,9 @@ OUTPUT_CHARACTERS = 2_000_000
 """Tools keep a limit of their own; this one holds for one that does not."""
 ERROR_CHARACTERS = 10_000
 DETAILS_BYTES = 400_000
+FILE_BYTES = 20_000_000
+MOST_FILES = 10
+NAME_CHARACTERS = 200
 DEEPEST = 64
 """Levels of arguments. JSON that is deeper can be read, but not everyone can write it again."""
 TOO_DEEP = f"The arguments are nested too deeply: {DEEPEST} levels are the most."
@@ -165,7 +169,8 @@ class Toolbox:
         progress: "_Progress",
     ) -> ToolPart:
         try:
-            done = _done(part, await tool.run(arguments, place))
+            result = await tool.run(arguments, place)
+            done = _done(part, result)
         except ToolFailed as failure:
             return _failed(work, part, str(failure))
         except asyncio.CancelledError:
@@ -177,6 +182,8 @@ class Toolbox:
         finally:
             progress.stop()
         self._points.reach(Step.TOOL_ENDED, part.name)
+        if given := _bounded(result.files):
+            return await work.give(done, given)
         return _record(work, done)
 
 
@@ -205,14 +212,31 @@ def _arguments(part: ToolPart) -> dict[str, Any]:
 
 def _done(part: ToolPart, result: ToolResult) -> ToolPart:
     """The call with its result, bounded; details that are too large or no JSON are left out."""
-    said = cut(result.text, OUTPUT_CHARACTERS)
-    done = replace(part, state=ToolState.DONE, output=said)
+    if result.failed:
+        said = cut(result.text, ERROR_CHARACTERS)
+        done = replace(part, state=ToolState.FAILED, error=said)
+    else:
+        said = cut(result.text, OUTPUT_CHARACTERS)
+        done = replace(part, state=ToolState.DONE, output=said)
     try:
         details = _clean(result.details, DEEPEST)
         small = len(msgspec.json.encode(details)) <= DETAILS_BYTES
     except (ToolFailed, TypeError, ValueError, RecursionError):
         return done
     return replace(done, details=details) if details and small else done
+
+
+def _bounded(files: Sequence[GivenFile]) -> list[GivenFile]:
+    """Those that are kept, their names fit to be stored."""
+    small = [file for file in files if len(file.content) <= FILE_BYTES][:MOST_FILES]
+    return [
+        replace(
+            file,
+            name=cut(whole(file.name), NAME_CHARACTERS),
+            media_type=cut(whole(file.media_type), NAME_CHARACTERS),
+        )
+        for file in small
+    ]
 
 
 def _clean(value: Any, levels: int) -> Any:

@@ -11,11 +11,12 @@ from typing import Protocol, TypeVar
 import anyio
 from msgspec.structs import replace
 
-from tenuto.core import consent, editing, steering, waiting
+from tenuto.core import consent, editing, giving, steering, waiting
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.desk import Decide
 from tenuto.core.error import StorageTrouble
-from tenuto.core.message import FilePart, Message, ToolPart, ToolState
+from tenuto.core.file import FileInfo
+from tenuto.core.message import Message, ToolFile, ToolPart, ToolState, files_in
 from tenuto.core.meter import Meter
 from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Ending, Run, Usage, Waiting
@@ -29,7 +30,7 @@ from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
 from tenuto.ports.query import Background
 from tenuto.ports.store import Store
-from tenuto.ports.tool import Site
+from tenuto.ports.tool import GivenFile, Site
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +127,31 @@ class Work:
         """All that were attached to the conversation, as far as a model is told of it."""
         background = await self._insist(lambda: self._store.background(self.session.id))
         messages = background.messages
-        return {p.file_id for m in messages for p in m.parts if isinstance(p, FilePart)}
+        return {file_id for message in messages for file_id in files_in(message)}
+
+    async def give(self, part: ToolPart, given: Sequence[GivenFile]) -> ToolPart:
+        """Record the call as it ended, with these files, which are kept from now on."""
+        kept = tuple([await self._keep(file) for file in given])
+        ended = replace(part, files=kept)
+        await self.recorder.flush()
+        message_id = self.recorder.message_id
+        await self._commit(
+            lambda desk: giving.give(desk, self._fence, message_id, ended, self._node.moment())
+        )
+        self.recorder.stored_elsewhere(ended)
+        return ended
+
+    async def _keep(self, file: GivenFile) -> ToolFile:
+        info = FileInfo(
+            id=FileId(self._node.ids.new("fil")),
+            name=file.name,
+            media_type=file.media_type,
+            size=len(file.content),
+            by=self.run.by,
+            created_at=self._node.clock.now(),
+        )
+        await self._insist(lambda: self._store.put_file(info, file.content))
+        return ToolFile(file_id=info.id, name=info.name, media_type=info.media_type, size=info.size)
 
     async def file_content(self, file_id: FileId) -> bytes:
         return await self._insist(lambda: self._store.file_content(file_id))

@@ -69,6 +69,8 @@ class ToolTurn(Value, tag_field="type", tag="tool"):
     call_id: CallId
     name: str
     output: str
+    images: tuple[FileBlock, ...] = ()
+    """Seen beside the text; never those of a call that failed, which one wire refuses."""
     failed: bool = False
 
 

@@ -53,11 +53,23 @@ class Place(Value):
     """A file that was attached to the conversation, by its id. Raises ToolFailed."""
 
 
+class GivenFile(Value):
+    """A file that a tool gives to be seen, before it is stored."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
 class ToolResult(Value):
     """What came of a call: for the model to read, and for people to see."""
 
     text: str
     """Capped, the cap said."""
+    files: tuple[GivenFile, ...] = ()
+    """Images, shown to models that see, and to people."""
+    failed: bool = False
+    """True if the text says why it could not be done; as ToolFailed, but with more to show."""
     details: dict[str, Any] = msgspec.field(default_factory=dict)
     """For clients only: a diff, an exit code, how many matched."""
 

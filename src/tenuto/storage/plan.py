@@ -26,7 +26,7 @@ from tenuto.core.event import (
     ThingEvent,
     store_as,
 )
-from tenuto.core.message import FilePart, Message
+from tenuto.core.message import Message, ToolPart, files_in
 from tenuto.core.principal import By
 from tenuto.core.projection import session_after
 from tenuto.core.run import Run, RunStatus, files_of
@@ -151,7 +151,7 @@ class _Planner:
                 self.put(run)
             case MessageStarted(message=message):
                 self.messages[message.id] = MessageRow(message=message, started=self.head)
-                self.files += [p.file_id for p in message.parts if isinstance(p, FilePart)]
+                self.files += files_in(message)
             case MessageFinished():
                 self._finish(event)
             case ThingEvent(thing=thing):
@@ -171,6 +171,8 @@ class _Planner:
                 )
             case SessionDeleted():
                 self.deleted_at = event.at
+            case PartUpdated(part=ToolPart(files=tuple() as given)):
+                self.files += [file.file_id for file in given]
             case PartStarted() | PartDelta() | PartUpdated() | SessionUpdated():
                 # Parts reach their row when the message is whole; the session was folded above.
                 pass
@@ -189,6 +191,7 @@ class _Planner:
         whole = self._finished.get(event.message_id)
         if whole is None or whole.finish_reason != event.finish_reason:
             raise ValueError(f"message {event.message_id} was finished without its whole")
+        self.files += files_in(whole)
         row = self.messages.get(whole.id, MessageRow(message=whole))
         self.messages[whole.id] = replace(
             row, message=whole, finished=self.head, finished_at=event.at

@@ -39,6 +39,10 @@ def blocks_are_known(body: Body, _: Facts) -> str | None:
             odd = sorted(set(block) - BLOCKS[kind])
             if odd:
                 return f"{at}.{kind}.{odd[0]}: Extra inputs are not permitted"
+            inner = block.get("content") if kind == "tool_result" else None
+            for one in inner if isinstance(inner, list) else ():
+                if one.get("type") not in ("text", "image", "document"):
+                    return f"{at}.{kind}.content: Input tag '{one.get('type')}' does not match any of the expected tags"
     return None
 
 

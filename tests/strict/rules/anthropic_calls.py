@@ -62,6 +62,10 @@ def failures_say_why(body: Body, _: Facts) -> str | None:
             if result.get("is_error") and not result.get("content"):
                 at = f"messages.{n}.content.{m}.tool_result"
                 return f"{at}: content cannot be empty if `is_error` is true"
+            inner = result["content"] if isinstance(result.get("content"), list) else []
+            if result.get("is_error") and any(block["type"] != "text" for block in inner):
+                at = f"messages.{n}.content.{m}.tool_result"
+                return f"{at}: all content must be type `text` if `is_error` is true"
     return None
 
 

@@ -34,6 +34,9 @@ def contents_are_sound(body: Body, _: Facts) -> Complaint | None:
         if content == []:
             return Complaint(f"Invalid 'messages[{n}].content': empty array.", code="empty_array")
         for block in parts_of(message):
+            if message["role"] == "tool" and block.get("type") != "text":
+                words = f"Invalid 'messages[{n}]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL."
+                return Complaint(words, f"messages[{n}].content")
             if block.get("type") not in ("text", "image_url", "file", "input_audio", "refusal"):
                 return Complaint(f"Invalid value: '{block.get('type')}'.", f"messages[{n}].content")
     return None

@@ -130,6 +130,19 @@ def results_have_calls(body: Body, _: Facts) -> Complaint | None:
     return None
 
 
+def results_say_what_a_tool_can(body: Body, _: Facts) -> Complaint | None:
+    for n, item in _of(body, "function_call_output"):
+        given = item.get("output")
+        if isinstance(given, str):
+            continue
+        if not isinstance(given, list) or not given:
+            words = f"Invalid type for 'input[{n}].output': expected a string or an array."
+            return Complaint(words, f"input[{n}].output", "invalid_type")
+        if any(block.get("type") not in SAYS["user"] for block in given):
+            return Complaint("Invalid value.", f"input[{n}].output", "invalid_value")
+    return None
+
+
 def nothing_is_looked_up(body: Body, _: Facts) -> Complaint | None:
     # Without storage an id means nothing; only an item that carries all it needs may have one.
     if body.get("store") is not False:
@@ -235,7 +248,7 @@ def words_beside_are_short(body: Body, _: Facts) -> Complaint | None:
 
 
 def files_can_be_read(body: Body, facts: Facts) -> Complaint | None:
-    for _, item in _of(body, "message"):
+    for _, item in (*_of(body, "message"), *_of(body, "function_call_output")):
         for block in _content(item):
             if block["type"] == "input_image":
                 fault = image_fault(block.get("image_url"), megabytes=50)
@@ -264,7 +277,8 @@ def _of(body: Body, kind: str) -> Iterator[tuple[int, Item]]:
 
 
 def _content(item: Item) -> list[Item]:
-    return item["content"] if isinstance(item["content"], list) else []
+    told = item.get("output") if item.get("type") == "function_call_output" else item["content"]
+    return told if isinstance(told, list) else []
 
 
 def _strict_fault(schema: Mapping[str, Any]) -> str:
@@ -282,6 +296,7 @@ RULES = (
     calls_are_sound,
     calls_have_results,
     results_have_calls,
+    results_say_what_a_tool_can,
     nothing_is_looked_up,
     thoughts_are_its_own,
     thoughts_are_followed_by_what_came_of_them,

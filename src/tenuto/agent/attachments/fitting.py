@@ -4,7 +4,7 @@ A provider that refuses one file refuses every later request of the session, too
 sent that is known to be refused.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -12,7 +12,7 @@ from tenuto.agent.attachments.pdf import Pdfs
 from tenuto.agent.attachments.picture import Picture, picture
 from tenuto.agent.attachments.text import size, told
 from tenuto.core.value import Value
-from tenuto.ports.model import FileBlock, Model, ModelRequest, TextBlock, Turn, UserTurn
+from tenuto.ports.model import FileBlock, Model, ModelRequest, TextBlock, ToolTurn, Turn, UserTurn
 
 PDF = "application/pdf"
 MOST_IMAGES = 20
@@ -75,8 +75,13 @@ def fit(request: ModelRequest, model: Model, limits: FileLimits) -> ModelRequest
 
 def files_of(request: ModelRequest) -> Iterator[FileBlock]:
     for turn in request.turns:
-        if isinstance(turn, UserTurn):
-            yield from (block for block in turn.blocks if isinstance(block, FileBlock))
+        match turn:
+            case UserTurn():
+                yield from (block for block in turn.blocks if isinstance(block, FileBlock))
+            case ToolTurn():
+                yield from turn.images
+            case _:
+                pass
 
 
 class _Fitting:
@@ -90,10 +95,14 @@ class _Fitting:
         self._bytes = limits.total_bytes
 
     def turn(self, turn: Turn) -> Turn:
-        if not isinstance(turn, UserTurn):
-            return turn
-        blocks = [self._block(block) for block in reversed(turn.blocks)]
-        return UserTurn(blocks=tuple(reversed(blocks)))
+        match turn:
+            case UserTurn():
+                blocks = [self._block(block) for block in reversed(turn.blocks)]
+                return UserTurn(blocks=tuple(reversed(blocks)))
+            case ToolTurn() if turn.images:
+                return with_images(turn, [self._block(image) for image in reversed(turn.images)])
+            case _:
+                return turn
 
     def _block(self, block: TextBlock | FileBlock) -> TextBlock | FileBlock:
         if isinstance(block, TextBlock):
@@ -125,6 +134,13 @@ class _Fitting:
             return _note(f"{block.name} ({size(length)}) was left out: it is too large to be sent.")
         self._bytes -= length
         return replace(block, media_type=PDF)
+
+
+def with_images(turn: ToolTurn, shown: Sequence[TextBlock | FileBlock]) -> ToolTurn:
+    """The result with those of its images that are still files, newest first, the rest in words."""
+    words = [block.text for block in reversed(shown) if isinstance(block, TextBlock)]
+    images = tuple(block for block in reversed(shown) if isinstance(block, FileBlock))
+    return replace(turn, output="\n".join(filter(None, [turn.output, *words])), images=images)
 
 
 def is_pdf(file: FileBlock) -> bool:

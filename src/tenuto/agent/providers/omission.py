@@ -5,9 +5,19 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tenuto.agent.attachments.fitting import files_of, with_images
 from tenuto.agent.flat import without_calls
 from tenuto.core.message import Seal
-from tenuto.ports.model import AssistantTurn, FileBlock, ModelRequest, TextBlock, Thought, UserTurn
+from tenuto.ports.model import (
+    AssistantTurn,
+    FileBlock,
+    ModelRequest,
+    TextBlock,
+    Thought,
+    ToolTurn,
+    Turn,
+    UserTurn,
+)
 
 Place = tuple[str, ...]
 """Of a field in a request's body: its name, and those of what it is in before it."""
@@ -17,8 +27,7 @@ NO_FILE = "[The file {name} was left out: this model does not take it.]"
 
 def files(request: ModelRequest) -> list[FileBlock]:
     """Images and documents: all others have become text."""
-    said = (block for turn in request.turns if isinstance(turn, UserTurn) for block in turn.blocks)
-    return [block for block in said if isinstance(block, FileBlock)]
+    return list(files_of(request))
 
 
 def seals(request: ModelRequest) -> list[Seal]:
@@ -44,11 +53,16 @@ def without_files(
             return TextBlock(text=NO_FILE.format(name=block.name))
         return block
 
-    turns = (
-        UserTurn(blocks=tuple(map(told, turn.blocks))) if isinstance(turn, UserTurn) else turn
-        for turn in request.turns
-    )
-    return replace(request, turns=tuple(turns))
+    def left(turn: Turn) -> Turn:
+        match turn:
+            case UserTurn():
+                return UserTurn(blocks=tuple(map(told, turn.blocks)))
+            case ToolTurn() if turn.images:
+                return with_images(turn, [told(image) for image in reversed(turn.images)])
+            case _:
+                return turn
+
+    return replace(request, turns=tuple(map(left, request.turns)))
 
 
 def without_thoughts(

@@ -116,11 +116,19 @@ def _blocks(turn: Turn, model: Model) -> list[dict[str, Any]]:
             result = {
                 "type": "tool_result",
                 "tool_use_id": turn.call_id,
-                "content": turn.output,
+                "content": _given(turn),
                 "is_error": turn.failed,
             }
             return [result]
     raise TypeError(f"no such turn: {turn!r}")
+
+
+def _given(turn: ToolTurn) -> str | list[dict[str, Any]]:
+    if not turn.images:
+        return turn.output
+    # Text that is empty is refused.
+    said = [_text(turn.output)] if turn.output.strip() else []
+    return [*said, *(_user_block(image) for image in turn.images)]
 
 
 def _assistant_block(block: TextBlock | Thought | ToolCall, model: Model) -> dict[str, Any] | None:

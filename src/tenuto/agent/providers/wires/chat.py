@@ -85,18 +85,31 @@ class ChatWire:
         asked = max((n for n, turn in enumerate(turns) if isinstance(turn, UserTurn)), default=0)
         orderly = is_of(self._host, MISTRAL) or _MISTRALS.search(model.name)
         messages: list[dict[str, Any]] = []
+        # A tool's message holds no images: they follow it, as if the user had shown them.
+        shown: list[TextBlock | FileBlock] = []
+
+        def say(*blocks: TextBlock | FileBlock) -> None:
+            if messages and messages[-1]["role"] == "tool" and orderly:
+                messages.append({"role": "assistant", "content": "…"})
+            messages.append({"role": "user", "content": _content(blocks)})
+
         for n, turn in enumerate(turns):
             match turn:
                 case UserTurn():
-                    if messages and messages[-1]["role"] == "tool" and orderly:
-                        messages.append({"role": "assistant", "content": "…"})
-                    messages.append({"role": "user", "content": _content(turn)})
+                    say(*shown, *turn.blocks)
+                    shown.clear()
                 case AssistantTurn():
+                    if shown:
+                        say(*shown)
+                        shown.clear()
                     messages.append(self._assistant(turn, sealer, under_way=n > asked))
                 case ToolTurn():
                     messages.append(
                         {"role": "tool", "tool_call_id": turn.call_id, "content": turn.output}
                     )
+                    shown += _shown(turn)
+        if shown:
+            say(*shown)
         return messages
 
     def _assistant(self, turn: AssistantTurn, sealer: Sealer, *, under_way: bool) -> dict[str, Any]:
@@ -141,8 +154,14 @@ def _thoughts(turn: AssistantTurn, sealer: Sealer, *, plain: bool) -> dict[str, 
     return {**texts, **({"reasoning_details": details} if details else {})}
 
 
-def _content(turn: UserTurn) -> str | list[dict[str, Any]]:
-    blocks = [_block(block) for block in turn.blocks]
+def _shown(turn: ToolTurn) -> list[TextBlock | FileBlock]:
+    if not turn.images:
+        return []
+    return [TextBlock(text=f"<note>The images that {turn.name} gave:</note>"), *turn.images]
+
+
+def _content(said: Sequence[TextBlock | FileBlock]) -> str | list[dict[str, Any]]:
+    blocks = [_block(block) for block in said]
     if any(block["type"] != "text" for block in blocks):
         return blocks
     # Plain text as a plain string: some local servers take nothing else.

@@ -103,25 +103,24 @@ def _messages(turns: Sequence[Turn], sealer: Sealer) -> list[dict[str, Any]]:
             case AssistantTurn():
                 messages.append(_assistant(turn, sealer if n > asked else None))
             case ToolTurn():
-                messages.append(
-                    {
-                        "role": "tool",
-                        "tool_name": turn.name,
-                        "tool_call_id": turn.call_id,
-                        "content": turn.output,
-                    }
-                )
+                messages.append(_result(turn))
     return messages
 
 
 def _user(turn: UserTurn) -> dict[str, Any]:
     texts = [block.text for block in turn.blocks if isinstance(block, TextBlock)]
     images = [base64_of(block) for block in turn.blocks if isinstance(block, FileBlock)]
-    return {
-        "role": "user",
-        "content": "\n\n".join(texts),
-        **({"images": images} if images else {}),
-    }
+    return given(role="user", content="\n\n".join(texts), images=images or None)
+
+
+def _result(turn: ToolTurn) -> dict[str, Any]:
+    return given(
+        role="tool",
+        tool_name=turn.name,
+        tool_call_id=turn.call_id,
+        content=turn.output,
+        images=[base64_of(image) for image in turn.images] or None,
+    )
 
 
 def _assistant(turn: AssistantTurn, sealer: Sealer | None) -> dict[str, Any]:

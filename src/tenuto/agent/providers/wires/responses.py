@@ -108,10 +108,17 @@ def _items(turns: Sequence[Turn], model: Model) -> list[dict[str, Any]]:
                     {
                         "type": "function_call_output",
                         "call_id": turn.call_id,
-                        "output": turn.output,
+                        "output": _given(turn),
                     }
                 )
     return items
+
+
+def _given(turn: ToolTurn) -> str | list[dict[str, Any]]:
+    if not turn.images:
+        return turn.output
+    said: list[TextBlock | FileBlock] = [TextBlock(text=turn.output), *turn.images]
+    return [_user_block(block) for block in said]
 
 
 def _assistant(turn: AssistantTurn, model: Model) -> list[dict[str, Any]]:
