@@ -35,8 +35,8 @@ MUTANTS = (
         "core conformance api/cancel",
         Edit(
             "core/cancelling.py",
-            "covered = replace(desk, control=replace(desk.control, cancels=cancels))",
-            "covered = desk",
+            "cancels = desk.control.cancels.cover_all(mark, active, reason, by=moment.by)",
+            "cancels = desk.control.cancels",
         ),
     ),
     mutant(
@@ -76,8 +76,8 @@ MUTANTS = (
         "core conformance found",
         Edit(
             "core/settling.py",
-            "epoch=control.epoch + 1,\n        owner=None,\n        open_message=None,",
-            "epoch=control.epoch,\n        owner=None,\n        open_message=None,",
+            "epoch=control.epoch + 1,\n        owner=None,\n        parked=None,",
+            "epoch=control.epoch,\n        owner=None,\n        parked=None,",
         ),
     ),
     mutant(

@@ -126,7 +126,11 @@ MUTANTS = (
         "pending text dropped on cancel",
         "What was recorded and not yet stored is not waited for at the end.",
         "lane api/lost api/cancel race",
-        Edit("engine/driver.py", "await work.recorder.flush()", "await anyio.sleep(0)"),
+        Edit(
+            "engine/driver.py",
+            "await work.recorder.flush()\n        except Fenced:",
+            "await anyio.sleep(0)\n        except Fenced:",
+        ),
     ),
     mutant(
         "merge loses the tail",
@@ -230,8 +234,8 @@ MUTANTS = (
         Edit("engine/rescuer.py", "if desk.control.owner == self._node.id and", "if False and"),
         Edit(
             "storage/sqlite/queries.sql",
-            "WHERE active_run IS NOT NULL AND owner IS NOT :node;",
-            "WHERE active_run IS NOT NULL AND :node IS NOT NULL;",
+            "WHERE active_run IS NOT NULL AND owner IS NOT :node\n",
+            "WHERE active_run IS NOT NULL AND :node IS NOT NULL\n",
         ),
         Edit("engine/rescuer.py", "ROUND_SECONDS = 5.0", "ROUND_SECONDS = 0.5"),
     ),
