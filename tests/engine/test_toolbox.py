@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from tenuto.core.approval import Approval, ApprovalState
@@ -115,6 +116,18 @@ async def run(box: Toolbox, work: RecordedWork, part: ToolPart) -> ToolPart:
     with anyio.fail_after(10):
         here = cast("Work", work)
         return await box.run(here, part, await box.for_run(here))
+
+
+async def test_a_call_is_stored_as_running_before_its_tool_begins() -> None:
+    tool, work = HeldTool(), RecordedWork()
+    tool.may_end.clear()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run, toolbox(tool), work, call())
+        with anyio.fail_after(10):
+            while not tool.calls:
+                await anyio.lowlevel.checkpoint()
+        assert work.states[: work.flushed] == ["input_streaming", "running"]
+        tool.may_end.set()
 
 
 async def test_a_call_runs_with_its_arguments_and_each_step_is_recorded() -> None:

@@ -177,6 +177,8 @@ class Rescuer:
         dead = None if orphan.owner == self._node.id else orphan.owner
         run, _ = await self._store.commit(orphan.session_id, decide, dead=dead)
         log.debug("run was left by its owner", extra={"run_id": run.id, "status": run.status})
+        if not run.ended:
+            self._points.reach(Step.RUN_PARKED)
 
     async def _let_begin(self, session_id: SessionId, *, here: Collection[NodeId]) -> None:
         """Let what waits begin, but for what belonged to a connection that is closed."""

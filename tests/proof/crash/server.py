@@ -118,6 +118,8 @@ class CrashingServer:
             "TENUTO_TOKEN": TOKEN,
             "TENUTO_DISCOVER": "off",
             "TENUTO_EMBEDDED_ENABLED": "off",
+            # Its tools write what they did into a file of the campaign's own.
+            "TENUTO_TOOLS_SANDBOX": "off",
             "OPENAI_API_KEY": "no-key",
             "OPENAI_BASE_URL": model_url,
             **(env or {}),

@@ -35,8 +35,8 @@ MUTANTS = (
         "core conformance api/cancel",
         Edit(
             "core/cancelling.py",
-            "covered = replace(desk, control=roused(control) if active else control)\n    runs = tuple(run.id for run in (*active, *queue))\n    cancelled = _covered(",
-            "covered = desk\n    runs = tuple(run.id for run in (*active, *queue))\n    cancelled = _covered(",
+            "cancels = desk.control.cancels.cover_all(mark, active, reason, by=moment.by)",
+            "cancels = desk.control.cancels",
         ),
     ),
     mutant(

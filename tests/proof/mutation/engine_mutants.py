@@ -4,6 +4,52 @@ from tests.proof.mutation.mutant import Edit, mutant
 
 MUTANTS = (
     mutant(
+        "what waits for a person interrupted by a crash",
+        "A run that only waits for an answer ends with the server that had asked.",
+        "api/waiting sim",
+        Edit(
+            "engine/rescuer.py",
+            "    return with_result(parked, desk.held_by(fence)) if parked.result else None",
+            "    return None",
+        ),
+    ),
+    mutant(
+        "what waits for a person interrupted by a stop",
+        "A drain takes a run that only waits for an answer for one that works.",
+        "api/waiting",
+        Edit("engine/driver.py", "or not self.work.only_waits or is_attached:", "or True:"),
+    ),
+    mutant(
+        "a parked run that an answer does not wake",
+        "What was answered while nobody worked on it is never gone on with.",
+        "api/waiting sim",
+        Edit(
+            "core/parking.py",
+            "return control if control.parked is None else replace(control, parked=Parking.DUE)",
+            "return control",
+        ),
+    ),
+    mutant(
+        "a parked run that begins anew",
+        "Whoever goes on with a run forgets what it had used.",
+        "api/waiting",
+        Edit(
+            "engine/work.py",
+            "self.meter = Meter(None if started.pause is None else started.pause.usage)",
+            "self.meter = Meter()",
+        ),
+    ),
+    mutant(
+        "a tool that begins before it is stored",
+        "Whoever finds the run after a crash takes the call for one that was not begun.",
+        "toolbox",
+        Edit(
+            "engine/toolbox.py",
+            "            await work.recorder.flush()\n            self._points",
+            "            self._points",
+        ),
+    ),
+    mutant(
         "lost wake-up",
         "A prompt that comes while the lane finds nothing to do is never started.",
         "lane api/queue api/stuck race",
@@ -82,8 +128,8 @@ MUTANTS = (
         "lane api/lost api/cancel race",
         Edit(
             "engine/driver.py",
-            "            await work.recorder.flush()\n        except Fenced:",
-            "            await anyio.sleep(0)\n        except Fenced:",
+            "await work.recorder.flush()\n        except Fenced:",
+            "await anyio.sleep(0)\n        except Fenced:",
         ),
     ),
     mutant(
@@ -188,8 +234,8 @@ MUTANTS = (
         Edit("engine/rescuer.py", "if desk.control.owner == self._node.id and", "if False and"),
         Edit(
             "storage/sqlite/queries.sql",
-            "WHERE active_run IS NOT NULL AND owner IS NOT :node;",
-            "WHERE active_run IS NOT NULL AND :node IS NOT NULL;",
+            "WHERE active_run IS NOT NULL AND owner IS NOT :node\n",
+            "WHERE active_run IS NOT NULL AND :node IS NOT NULL\n",
         ),
         Edit("engine/rescuer.py", "ROUND_SECONDS = 5.0", "ROUND_SECONDS = 0.5"),
     ),
