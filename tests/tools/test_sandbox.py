@@ -143,6 +143,18 @@ async def test_a_command_cannot_signal_the_server_or_its_own_watcher(yard: Yard)
     assert said.endswith("still here")
 
 
+async def test_a_model_that_ran_into_it_is_told_where_it_may_write(yard: Yard) -> None:
+    assert "only in the workspace and in the folder $TMPDIR" in await yard.try_it("touch {out}/new")
+    # Not of every failure, nor of a command that went well all the same.
+    assert "sandbox" not in await yard.try_it("exit 3")
+    assert "sandbox" not in await yard.try_it("touch {out}/new; true")
+
+
+async def test_without_it_nobody_is_told_of_one(tmp_path: Path) -> None:
+    yard = Yard(tmp_path, SandboxWish.OFF)
+    assert "sandbox" not in await yard.try_it("echo Permission denied; exit 1")
+
+
 async def test_what_is_elsewhere_can_be_read_and_run(yard: Yard) -> None:
     said = await yard.try_it("cat {out}/file; ls {out}; ls / > /dev/null && /bin/echo yes")
     assert said == "as it wasfile\nyes"
