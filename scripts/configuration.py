@@ -6,6 +6,7 @@ from pathlib import Path
 from tenuto.config.kind import Field, fields_of, kind_of
 from tenuto.config.provider import ModelSettings
 from tenuto.config.provider_entry import ProviderEntry
+from tenuto.config.rule_entry import RuleEntry
 from tenuto.config.table import Setting, default_text, settings_table
 from tenuto.core.preset import PRESETS
 
@@ -108,6 +109,30 @@ key nor an address of its own, it takes both from there.
 
 """
 
+RULES = """
+## Rules
+
+What tools may do without asking, when asked, or never. These are the server's; those of a workspace and
+what was allowed for a session come before them, but a `deny` anywhere wins. Of several that match, the
+last counts. What is set for a tool on the page or by `/api/settings` counts after them. How patterns are
+read: [rules](api.md#rules).
+
+```toml
+[[rules]]
+tool = "shell"
+pattern = "git *"
+decision = "allow"
+
+[[rules]]
+tool = "shell"
+pattern = "git push *"
+decision = "ask"
+```
+
+Each `[[rules]]`:
+
+"""
+
 
 def page() -> str:
     """The whole page, as it must be in docs/."""
@@ -119,6 +144,8 @@ def page() -> str:
         + _lines(_fields(fields_of(ProviderEntry)))
         + "\nEach `[[providers.models]]`:\n\n"
         + _lines(_fields(fields_of(ModelSettings)))
+        + RULES
+        + _lines(_fields(fields_of(RuleEntry)))
     )
 
 

@@ -32,6 +32,7 @@ class Indoors:
             models=harness.models,
             settings=cast("Any", None),
             providers=cast("Any", None),
+            sandbox=cast("Any", None),
             clock=harness.node.clock,
             started_at=harness.node.clock.now(),
             limits=BodyLimits(max_body_bytes=10_000, max_file_bytes=10_000),

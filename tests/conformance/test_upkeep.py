@@ -1,13 +1,19 @@
 """Leases, orphans, folding."""
 
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tenuto.core import cancelling
+from tenuto.core.desk import Decide
 from tenuto.core.message import TextPart, ToolState
+from tenuto.core.run import Reason, RunStatus
+from tenuto.core.session import DEFAULT_WORKSPACE
 from tenuto.core.value import NodeId, PartId, StreamId
-from tenuto.ports.query import Orphan, SessionQuery
+from tenuto.ports.query import Orphan, RunQuery, SessionQuery
 from tenuto.ports.store import Store
 from tests.conformance.driven import NODE, DrivenSession, card, instant, whole_log
 
@@ -69,6 +75,35 @@ async def test_sessions_that_wait_for_a_start_are_known(store: Store) -> None:
     assert list(await store.waiting_sessions()) == [waiting.id]
     await busy.settle()
     assert set(await store.waiting_sessions()) == {waiting.id, busy.id}
+
+
+@pytest.mark.guarantee("E4")
+async def test_what_is_held_does_not_wait_for_a_start_and_is_queued_all_the_same(
+    store: Store,
+) -> None:
+    driven = await DrivenSession.begin(store)
+    await driven.accept("one")
+    run = await driven.accept("two")
+    await driven.start()
+
+    async def change(decide: Decide[Any]) -> None:
+        await store.commit(driven.id, decide)
+
+    await change(lambda desk: cancelling.hold_session(desk, Reason.USER, driven.asked()))
+    await driven.settle()
+    assert list(await store.waiting_sessions()) == []
+    assert await driven.start() is None
+    for query in (
+        RunQuery(status=RunStatus.QUEUED, limit=9),
+        RunQuery(session_id=driven.id, status=RunStatus.QUEUED, limit=9),
+    ):
+        (found,) = (await store.runs(query)).runs
+        assert (found.id, found.held) == (run.id, True)
+    overview = await store.workspace_snapshot(DEFAULT_WORKSPACE, most_sessions=9, most_runs=9)
+    assert [one.id for one in overview.runs] == [run.id]
+    await change(lambda desk: cancelling.release(desk, driven.asked()))
+    assert list(await store.waiting_sessions()) == [driven.id]
+    assert (await driven.start()) is not None
 
 
 async def test_folding_keeps_what_the_log_means(store: Store) -> None:

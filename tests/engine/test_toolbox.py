@@ -1,6 +1,7 @@
 """A tool call: permission first, then the tool, and its failure is its result."""
 
 import asyncio
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, cast
 
@@ -29,6 +30,7 @@ class RecordedWork:
     def __init__(self, answer: ApprovalState = ApprovalState.ALLOWED, note: str | None = None):
         self.parts: list[ToolPart] = []
         self.asked: list[ToolPart] = []
+        self.flushed = 0
         self.recorder = self
         self.run = self.session = self
         self.id = RunId("run_1")
@@ -40,6 +42,12 @@ class RecordedWork:
 
     def update(self, part: ToolPart) -> None:
         self.parts.append(part)
+
+    async def flush(self) -> None:
+        self.flushed = len(self.parts)
+
+    def call(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     async def give(self, part: ToolPart, given: list[GivenFile]) -> ToolPart:
         self.given += given

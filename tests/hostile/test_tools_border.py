@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, cast
 
@@ -48,6 +49,9 @@ class Notes:
     def update(self, part: ToolPart) -> None:
         self.kept.append(msgspec.json.decode(msgspec.json.encode(part), type=ToolPart))
 
+    async def flush(self) -> None:
+        return
+
 
 class Desktop:
     """As much of the work as a tool call needs."""
@@ -57,6 +61,9 @@ class Desktop:
         self.run = type("Run", (), {"id": "run_1"})
         self.session = type("Session", (), {"id": "ses_1"})
         self._folder = folder
+
+    def call(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     async def site(self) -> Site:
         return site(self._folder)

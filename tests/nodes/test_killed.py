@@ -2,8 +2,10 @@
 
 import pytest
 
+from tests.api.contract.test_approvals import asked, decide
 from tests.nodes.stage import Stage, texts_shown
 from tests.support.log import assert_settled, read_log
+from tests.support.watch import until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E10")]
 
@@ -35,6 +37,26 @@ async def test_what_it_had_queued_runs_elsewhere(stage: Stage) -> None:
     assert exchange.prompt == "two"
     await exchange.say("2")
     assert (await stage.bea.ended(second["id"]))["status"] == "completed"
+    await assert_settled(stage.bea.api, session)
+
+
+@pytest.mark.guarantee("E2")
+async def test_its_run_that_waits_for_a_person_goes_on_where_it_is_answered(stage: Stage) -> None:
+    session = await stage.ada.session()
+    run, approval = await asked(stage.ada, session, "asked.txt")
+    await stage.cluster.node("ada").kill()
+
+    async def parked() -> bool:
+        # What its node had is known to be left once a cancel elsewhere would not wait for it.
+        nodes = (await stage.bea.api.get("/api/nodes"))["nodes"]
+        return [node["state"] for node in nodes].count("alive") == 1
+
+    await until(parked)
+    assert (await stage.bea.run(run["id"]))["status"] == "running"
+    await decide(stage.bea, approval, "allow_once")
+    await (await stage.bea.request()).say("Written.")
+    assert (await stage.settled(stage.bea, run["id"]))["status"] == "completed"
+    assert (stage.cluster.shared / "default" / "asked.txt").read_text() == "hello"
     await assert_settled(stage.bea.api, session)
 
 

@@ -91,6 +91,13 @@ def overtake(sample: SampleLog) -> None:
     sample.start("b")
 
 
+def start_what_is_held(sample: SampleLog) -> None:
+    sample.accept("a")
+    sample.change("a", held=True)
+    sample.event("run.updated", "a", run=sample.runs["a"])
+    sample.start("a")
+
+
 def end_twice(sample: SampleLog) -> None:
     sample.whole("a")
     sample.event("run.finished", "a", run=sample.runs["a"])
@@ -274,6 +281,7 @@ BROKEN: list[tuple[Rule, Break]] = [
     (Rule.SAME_QUEUE, wait_for_another),
     (Rule.ONE_ACTIVE, two_at_once),
     (Rule.IN_ORDER, overtake),
+    (Rule.IN_ORDER, start_what_is_held),
     (Rule.STARTED, spoil_inside("run.started", "run", started_at=None)),
     (Rule.ENDED_LAST, end_twice),
     (Rule.ENDING, spoil_inside("run.finished", "run", reason="user")),

@@ -27,7 +27,13 @@ class SessionLog(Fold):
 
     @property
     def idle(self) -> bool:
-        return self.active is None and not self.queue
+        """Nothing runs, and nothing is about to; what is held may be there."""
+        return self.active is None and not self.waiting
+
+    @property
+    def waiting(self) -> list[str]:
+        """What is queued and not held, in its order."""
+        return [run_id for run_id in self.queue if not self.runs[run_id].get("held")]
 
     def apply(self, event: Json) -> None:
         """Take the next event in, or say which rule it breaks."""
@@ -100,7 +106,7 @@ class SessionLog(Fold):
         if run["when_busy"] == "reject":
             self._must(self.idle, Rule.REJECTED, run)
         if run["when_busy"] == "interrupt":
-            self._must(not self.queue, Rule.REPLACED, run)
+            self._must(not self.waiting, Rule.REPLACED, run)
         if run["continues"] is not None:
             self._must(self.transcript.of_run(run["continues"]), Rule.GOES_ON, run)
         self.queue.append(run["id"])
@@ -109,7 +115,7 @@ class SessionLog(Fold):
 
     def _start(self, run: Json) -> None:
         self._must(self.active is None, Rule.ONE_ACTIVE, run, self.active)
-        self._must(self.queue[:1] == [run["id"]], Rule.IN_ORDER, run, self.queue)
+        self._must(self.waiting[:1] == [run["id"]], Rule.IN_ORDER, run, self.waiting)
         self._must(run["status"] == "running" and run["started_at"], Rule.STARTED, run)
         self.queue = [waiting for waiting in self.queue if waiting != run["id"]]
         self.active = run["id"]

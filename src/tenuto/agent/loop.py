@@ -33,6 +33,7 @@ NO_PRICE = (
     "The price of this model is not known, so the cost limit of a run cannot be kept: set the "
     "model's price in tenuto.toml, choose another model, or lift the limit (limits.cost_usd)."
 )
+LOOP = Ending(status=RunStatus.COMPLETED, reason=Reason.LOOP)
 MOST_TOO_LONG = 2
 """Refusals for length, each followed by a smaller request."""
 
@@ -94,20 +95,31 @@ class AgentLoop:
         asker = Asker(
             work, model, self._provider(work, model), allowance, retries, points=self._points
         )
-        for step in range(1, self._limits.steps + 1):
-            answer = await self._step(work, model, room, asker, allowance, step)
+        if work.pause is not None and await self._use_tools(work, _left(work), repeats, allowance):
+            return LOOP
+        while work.step < self._limits.steps:
+            work.step += 1
+            answer = await self._step(work, model, room, asker, allowance, work.step)
             if asker.goes_on:
                 continue
             if not answer.calls() or answer.was_filtered:
                 return _ending(work, answer)
-            kit = await self._toolbox.for_run(work)
-            done = await self._use_tools(work, answer.fail_cut_call(CUT_CALL), kit)
-            if repeats.again(done):
-                return Ending(status=RunStatus.COMPLETED, reason=Reason.LOOP)
-            allowance.store(sum(len(part.output or "") for part in done))
-            allowance.must_be_cheap()
-            await work.take_steers()
+            calls = answer.fail_cut_call(CUT_CALL)
+            if await self._use_tools(work, calls, repeats, allowance):
+                return LOOP
         return Ending(status=RunStatus.COMPLETED, reason=Reason.STEP_LIMIT)
+
+    async def _use_tools(
+        self, work: Work, calls: Sequence[ToolPart], repeats: Repeats, allowance: Allowance
+    ) -> bool:
+        """Do the calls of a step; whether it was made too often."""
+        done = await self._do(work, calls, await self._toolbox.for_run(work))
+        if repeats.again(done):
+            return True
+        allowance.store(sum(len(part.output or "") for part in done))
+        allowance.must_be_cheap()
+        await work.take_steers()
+        return False
 
     async def _step(
         self,
@@ -164,9 +176,7 @@ class AgentLoop:
     async def _specs(self, work: Work) -> tuple[ToolSpec, ...]:
         return (await self._toolbox.for_run(work)).specs()
 
-    async def _use_tools(
-        self, work: Work, calls: Sequence[ToolPart], kit: Kit
-    ) -> tuple[ToolPart, ...]:
+    async def _do(self, work: Work, calls: Sequence[ToolPart], kit: Kit) -> tuple[ToolPart, ...]:
         """Calls that only look or wait run side by side; those that change something one by one."""
         done = [call for call in calls if not call.unfinished]
         waiting = [call for call in calls if call.unfinished]
@@ -193,6 +203,12 @@ class AgentLoop:
     def _is_too_dear(self, work: Work) -> bool:
         limit = self._limits.cost_usd
         return limit is not None and (work.usage().cost_usd or 0.0) >= limit
+
+
+def _left(work: Work) -> tuple[ToolPart, ...]:
+    """The calls that a pause has left to do: whatever came before them has ended."""
+    calls = (part for part in work.recorder.message().parts if isinstance(part, ToolPart))
+    return tuple(call for call in calls if call.unfinished)
 
 
 def _ending(work: Work, answer: AnswerBuilder) -> Ending:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tenuto.api.metrics import Metrics
 from tenuto.core.principal import Principal
+from tenuto.core.sandbox import Sandboxing
 from tenuto.core.value import Instant, Value
 from tenuto.engine.engine import Engine
 from tenuto.engine.providers import ProviderKeeper
@@ -31,6 +32,7 @@ class Services:
     models: Models
     settings: SettingsKeeper
     providers: ProviderKeeper
+    sandbox: Sandboxing
     clock: Clock
     started_at: Instant
     limits: BodyLimits

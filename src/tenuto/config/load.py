@@ -5,10 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from tenuto.config.limits import LimitSettings
 from tenuto.config.mistake import ConfigError, Mistakes
 from tenuto.config.provider import ProviderSettings
 from tenuto.config.provider_entry import environment_providers, file_providers, with_environment
+from tenuto.config.reading import read_list
+from tenuto.config.rule_entry import RuleEntry
 from tenuto.config.settings import (
     POSTGRES_URL,
     SQLITE_URL,
@@ -58,7 +62,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> 
     }
     path = _file_path(flags, environ, nearby, cwd)
     content = _read_file(path)
-    entries = content.pop("providers", [])
+    entries, rules = content.pop("providers", []), content.pop("rules", [])
     given = _given_file(content, table, path, mistakes) | nearby
     values = {
         key: value
@@ -69,9 +73,11 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> 
     _check_shared(values, given, mistakes)
     providers = file_providers(entries, path.name, environ, mistakes)
     environment = environment_providers(environ, mistakes)
+    said = tuple(rule.meant() for rule in read_list(rules, RuleEntry, "rules", path.name, mistakes))
     mistakes.raise_if_any()
     fixed = {key: one.source for key, one in nearby.items()}
-    return _settings(values, with_environment(providers, environment), fixed)
+    settings = _settings(values, with_environment(providers, environment), fixed)
+    return replace(settings, rules=said, config=path if path.is_file() else None)
 
 
 def _check_shared(
@@ -157,7 +163,7 @@ def _given_file(
         if key in table:
             given[key] = Given(raw=raw, source=path.name, folder=path.parent)
         else:
-            mistakes.unknown(key, path.name, (*table, *GROUPS, "providers"))
+            mistakes.unknown(key, path.name, (*table, *GROUPS, "providers", "rules"))
     return given
 
 
@@ -172,6 +178,11 @@ def _read(
         shown = "(hidden)" if hidden else given.raw
         mistakes.wrong(row.key, shown, given.source, row.kind.allowed)
         return None
+    if isinstance(value, tuple):
+        return tuple(
+            given.folder / _expand(str(one), environ) if isinstance(one, Path) else one
+            for one in value
+        )
     if isinstance(value, Path):
         path = given.folder / _expand(str(value), environ)
         if row.key == "embedded.file" and not path.is_file():

@@ -15,6 +15,8 @@ from msgspec import Meta
 from tenuto.config.limits import LimitSettings
 from tenuto.config.provider import WITHOUT_SPACES, ProviderSettings
 from tenuto.config.secret import Secret
+from tenuto.core.rule import Rule
+from tenuto.core.sandbox import SandboxWish
 from tenuto.core.value import Value
 
 KEY_CHARACTERS = 16
@@ -68,6 +70,17 @@ class ToolLimits(Value):
     shell_seconds: Annotated[
         float, Meta(gt=0, description="How long a shell command may take unless the call says.")
     ] = 120
+    sandbox: Annotated[
+        SandboxWish,
+        Meta(
+            description="Keep commands in their workspace and out of the data folder: `auto` where the "
+            "system can, `on` or else not run them."
+        ),
+    ] = SandboxWish.AUTO
+    writable: Annotated[
+        tuple[Path, ...],
+        Meta(description="Folders that commands in the sandbox may write in besides."),
+    ] = ()
 
 
 class EmbeddedSettings(Value):
@@ -224,6 +237,10 @@ class Settings(Value):
     embedded: EmbeddedSettings = msgspec.field(default_factory=EmbeddedSettings)
     log: LogSettings = msgspec.field(default_factory=LogSettings)
     providers: tuple[ProviderSettings, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    """What tools may do; a workspace's own are nearer."""
+    config: Path | None = None
+    """The file that was read; None: there was none."""
     fixed: dict[str, str] = msgspec.field(default_factory=dict)
     """Keys that a flag or a variable gave, and which: they cannot be changed while it runs."""
 

@@ -7,7 +7,7 @@ from tenuto.config.settings import Settings
 from tenuto.core.value import Value
 
 ENV_PREFIX = "TENUTO_"
-NOT_IN_TABLE = ("providers", "fixed")
+NOT_IN_TABLE = ("providers", "rules", "config", "fixed")
 
 
 class Setting(Value):

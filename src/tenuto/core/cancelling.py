@@ -10,6 +10,7 @@ from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import NotFound, SessionBusy
 from tenuto.core.event import Event, RunUpdated
 from tenuto.core.message import Message, assistant_message, user_message
+from tenuto.core.parking import roused
 from tenuto.core.run import Ending, Mode, OnDisconnect, Reason, Run, RunStatus
 from tenuto.core.told import message_finished, message_started, run_finished, with_result, without
 from tenuto.core.value import NodeId, RunId, Value
@@ -23,6 +24,8 @@ class Covered(Value):
     runs: tuple[RunId, ...]
     active: RunId | None
     """The covered run that is still being worked on; its driver will settle it."""
+    parked: RunId | None = None
+    """The same, if nobody works on it: whoever covered it settles it."""
     held: tuple[RunId, ...] = ()
     """What waits, and is held from now on."""
 
@@ -42,9 +45,10 @@ def cancel_session(
     active = tuple(run for run in (desk.active,) if run and run.accept_number <= mark)
     queue = tuple(run for run in desk.queue if run.accept_number <= mark)
     cancels = desk.control.cancels.cover_all(mark, active, reason, by=moment.by)
-    covered = replace(desk, control=replace(desk.control, cancels=cancels))
+    control = replace(desk.control, cancels=cancels)
+    covered = replace(desk, control=roused(control) if active else control)
     runs = tuple(run.id for run in (*active, *queue))
-    cancelled = Covered(runs=runs, active=active[0].id if active else None)
+    cancelled = _covered(desk, runs, active[0] if active else None)
     return with_result(_cancel_queued_all(covered, queue, reason, moment), cancelled)
 
 
@@ -55,9 +59,10 @@ def cancel_unheld(desk: Desk, reason: Reason, moment: Moment) -> Change[Covered]
     cancels = desk.control.cancels
     for run in active:
         cancels = cancels.cover(run, reason, by=moment.by)
-    covered = replace(desk, control=replace(desk.control, cancels=cancels))
+    control = replace(desk.control, cancels=cancels)
+    covered = replace(desk, control=roused(control) if active else control)
     runs = tuple(run.id for run in (*active, *queue))
-    cancelled = Covered(runs=runs, active=active[0].id if active else None)
+    cancelled = _covered(desk, runs, active[0] if active else None)
     return with_result(_cancel_queued_all(covered, queue, reason, moment), cancelled)
 
 
@@ -70,14 +75,13 @@ def hold_session(
     waiting = tuple(run for run in desk.queue if run.accept_number <= mark and not run.held)
     control = desk.control
     if active is not None:
-        control = replace(control, cancels=control.cancels.cover(active, reason, by=moment.by))
+        cancels = control.cancels.cover(active, reason, by=moment.by)
+        control = roused(replace(control, cancels=cancels))
     runs = () if active is None else (active.id,)
     return Change(
         events=tuple(_told(replace(run, held=True), moment) for run in waiting),
         control=control,
-        result=Covered(
-            runs=runs, active=active.id if active else None, held=tuple(run.id for run in waiting)
-        ),
+        result=replace(_covered(desk, runs, active), held=tuple(run.id for run in waiting)),
     )
 
 
@@ -91,6 +95,12 @@ def release(desk: Desk, moment: Moment) -> Change[tuple[RunId, ...]]:
     )
 
 
+def _covered(desk: Desk, runs: tuple[RunId, ...], active: Run | None) -> Covered:
+    active_id = None if active is None else active.id
+    is_parked = desk.control.parked is not None
+    return Covered(runs=runs, active=active_id, parked=active_id if is_parked else None)
+
+
 def _told(run: Run, moment: Moment) -> Event:
     return RunUpdated(
         session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run
@@ -101,8 +111,8 @@ def cancel_run(desk: Desk, run_id: RunId, reason: Reason, moment: Moment) -> Cha
     """Cover one run only; nothing if it has ended."""
     if desk.active is not None and desk.active.id == run_id:
         cancels = desk.control.cancels.cover(desk.active, reason, by=moment.by)
-        control = replace(desk.control, cancels=cancels)
-        return Change(events=(), control=control, result=Covered(runs=(run_id,), active=run_id))
+        control = roused(replace(desk.control, cancels=cancels))
+        return Change(events=(), control=control, result=_covered(desk, (run_id,), desk.active))
     for run in desk.queue:
         if run.id == run_id:
             change = cancel_queued(desk, run, reason, moment)

@@ -15,9 +15,10 @@ from tenuto.core.event import (
     SessionUpdated,
 )
 from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.parking import roused
 from tenuto.core.permission import Permission
 from tenuto.core.rule import Rule, Subject, grant_of, granting, judge
-from tenuto.core.session import Fence, SessionChanges
+from tenuto.core.session import Fence, Pause, SessionChanges
 from tenuto.core.value import ApprovalId, MessageId
 
 
@@ -29,9 +30,10 @@ def request(
     message_id: MessageId,
     moment: Moment,
     rules: Sequence[Sequence[Rule]] = (),
+    pause: Pause | None = None,
 ) -> Change[ToolPart]:
     """Ask about a tool call of the active run; an earlier grant answers by itself. `rules` are
-    those of the workspace and the server, the nearest first."""
+    those of the workspace and the server, the nearest first; `pause` is where the run stands."""
     run = desk.held_by(fence)
     sources = (granting(granted(desk)), *rules)
     if judge(_subject(approval), sources, Permission.ASK) is Permission.ALLOW:
@@ -50,7 +52,7 @@ def request(
     )
     return Change(
         events=(updated, asked),
-        control=desk.control,
+        control=replace(desk.control, pause=pause),
         result=waiting,
     )
 
@@ -73,7 +75,7 @@ def answer(desk: Desk, approval_id: ApprovalId, word: Word, moment: Moment) -> C
             for other in desk.open(Approval)
             if other.id != approval_id and _is_covered(other, granting((grant,)))
         ]
-    return Change(events=tuple(events), control=desk.control, result=approval)
+    return Change(events=tuple(events), control=roused(desk.control), result=approval)
 
 
 def _chosen(approval: Approval, word: Word) -> str | None:

@@ -174,7 +174,9 @@ def shut(desk: Desk, moment: Moment) -> Change[int]:
         return Change(events=(), control=desk.control, result=desk.control.epoch)
     cancels = desk.control.cancels.cover(desk.active, Reason.DELETED, by=moment.by)
     # Without an owner the rescuer ends the run, should the delete never come.
-    control = replace(desk.control, epoch=desk.control.epoch + 1, owner=None, cancels=cancels)
+    control = replace(
+        desk.control, epoch=desk.control.epoch + 1, owner=None, parked=None, cancels=cancels
+    )
     return Change(events=(), control=control, result=control.epoch)
 
 
@@ -193,7 +195,7 @@ def delete(
     events, finished, control = change.events, change.finished, change.control
     if desk.active is not None:
         fence = Fence(run_id=desk.active.id, epoch=desk.control.epoch)
-        usage = used[1] if used is not None and used[0] == desk.active.id else desk.active.usage
+        usage = _used(desk, desk.active) if used is None or used[0] != desk.active.id else used[1]
         ending = Ending(status=RunStatus.CANCELLED, reason=Reason.DELETED, usage=usage)
         ended = settle(replace(desk, control=control), fence, ending, open_message, moment)
         events, finished = ended.events + events, ended.finished + finished
@@ -205,6 +207,11 @@ def delete(
         result=None,
         finished=finished,
     )
+
+
+def _used(desk: Desk, run: Run) -> Usage:
+    """What the run says itself, or what it had used when it was parked."""
+    return run.usage if desk.control.pause is None else desk.control.pause.usage
 
 
 def _rewind(desk: Desk, from_id: MessageId, moment: Moment) -> Change[tuple[MessageId, ...]]:

@@ -125,6 +125,23 @@ class SessionChanges(Value):
         return {k: v for k, v in told.items() if v is not UNSET and k not in ("queue", "runs")}
 
 
+class Parking(StrEnum):
+    """How a run stands that nobody works on: it waits for a person."""
+
+    WAITING = "parked"
+    DUE = "due"
+    """It was answered, or cancelled: somebody must take it."""
+
+
+class Pause(Value):
+    """What a run had done and used when it last asked a person: whoever goes on with it needs it."""
+
+    step: int
+    usage: Usage
+    seconds: float
+    """That were left of its time."""
+
+
 class Control(Value):
     """What only the engine sees of a session: who may write, and what was asked."""
 
@@ -133,6 +150,10 @@ class Control(Value):
     epoch: int = 0
     """Goes up whenever a run starts or ends; a writer with an old one is fenced."""
     owner: NodeId | None = None
+    parked: Parking | None = None
+    """None: the active run, if there is one, has an owner."""
+    pause: Pause | None = None
+    """None: the active run has asked nobody yet."""
     open_message: MessageId | None = None
     queue: tuple[RunId, ...] = ()
     """The order in which queued runs will start."""

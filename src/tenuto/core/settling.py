@@ -57,6 +57,8 @@ def _released(control: Control, run: Run) -> Control:
         control,
         epoch=control.epoch + 1,
         owner=None,
+        parked=None,
+        pause=None,
         open_message=None,
         cancels=control.cancels.forget(run),
     )

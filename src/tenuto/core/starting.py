@@ -8,8 +8,8 @@ from tenuto.core.cancelling import cancel_queued
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.event import Event, RunStarted
 from tenuto.core.message import Message, assistant_message, user_message
-from tenuto.core.run import Mode, Run
-from tenuto.core.session import Control, Fence, Session
+from tenuto.core.run import Mode, Reason, Run
+from tenuto.core.session import Control, Fence, Parking, Pause, Session
 from tenuto.core.told import message_started, with_result, without
 from tenuto.core.value import NodeId, Value
 
@@ -23,9 +23,14 @@ class Started(Value):
     model: str
     """What to ask, also where the run may not say so."""
     message: Message | None
-    """The open assistant message; None for a run that writes none (compaction)."""
+    """The open assistant message; None for a run that writes none (compaction). Of a run that goes
+    on after a pause, only the log knows what it has."""
     holder: NodeId | None = None
     """The node that holds the connection with which it ends; None: it ends with none."""
+    pause: Pause | None = None
+    """Where it goes on; None: at its beginning."""
+    covered: Reason | None = None
+    """Why it is to end at once; None: it is not."""
 
 
 def start_next(
@@ -35,13 +40,15 @@ def start_next(
     again: bool = False,
     may: Callable[[Run], bool] = lambda run: True,
 ) -> Change[Started | None]:
-    """Give the next queued run to this node; nothing if one is active, none waits, or this node
-    may not start it.
+    """Give the next queued run to this node, or one that was parked and for which there is
+    something to do; nothing if one is active, none waits, or this node may not start it.
 
     `again`: a start of this node is in doubt, so if the active run is this node's, that is it.
     """
     if again and desk.active is not None and desk.control.owner == moment.node:
         return Change(events=(), control=desk.control, result=_given(desk, desk.active))
+    if desk.control.parked is Parking.DUE and desk.active is not None:
+        return _take(desk, desk.active, moment, may)
     run = desk.next
     if desk.active is not None or run is None:
         return Change(events=(), control=desk.control, result=None)
@@ -79,8 +86,19 @@ def start_next(
     return Change(events=tuple(events), control=control, result=started)
 
 
+def _take(
+    desk: Desk, run: Run, moment: Moment, may: Callable[[Run], bool]
+) -> Change[Started | None]:
+    """A parked run, given to this node. Whoever only ends it needs no folder."""
+    if not desk.control.cancels.reason_for(run) and not may(run):
+        return Change(events=(), control=desk.control, result=None)
+    control = replace(desk.control, epoch=desk.control.epoch + 1, owner=moment.node, parked=None)
+    given = _given(replace(desk, control=control), run)
+    return Change(events=(), control=control, result=given)
+
+
 def _given(desk: Desk, run: Run) -> Started:
-    """The active run as it was given; nothing was done for it yet."""
+    """The active run as it was given; nothing was done for it since."""
     control = desk.control
     answer: Message | None = None
     if control.open_message is not None:
@@ -93,6 +111,8 @@ def _given(desk: Desk, run: Run) -> Started:
         model=_model(run, control),
         message=answer,
         holder=control.attached.get(run.id),
+        pause=control.pause,
+        covered=control.cancels.reason_for(run),
     )
 
 

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Collection
 
 import anyio
+from msgspec.structs import replace
 
 from tenuto.core import starting
 from tenuto.core.error import InDoubt, NotFound, StorageTrouble
@@ -17,12 +18,14 @@ from tenuto.core.starting import Started
 from tenuto.core.value import NodeId, RunId, SessionId
 from tenuto.engine.driver import Active, Driver
 from tenuto.engine.homes import Homes, Permit
+from tenuto.engine.insist import insist
 from tenuto.engine.node import Node
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 1.0
+DRAIN_LOOK_SECONDS = 0.1
 
 
 class Lane:
@@ -185,11 +188,18 @@ class Coordinator:
             await lane.active.left.wait()
 
     async def drain(self, seconds: float) -> None:
-        """Start nothing more; give what runs this long to end, then interrupt it."""
+        """Start nothing more; give what runs this long to end, then interrupt it. What only waits
+        for a person, or comes to it, is not waited for."""
         self._draining = True
-        tasks = {lane.task for lane in self._lanes.values() if lane.task}
-        if tasks:
-            await asyncio.wait(tasks, timeout=seconds)
+        give_up_at = self._node.clock.seconds() + seconds
+        while tasks := {lane.task for lane in self._lanes.values() if lane.task}:
+            for lane in self._lanes.values():
+                if lane.active is not None:
+                    lane.active.leave_if_it_only_waits()
+            left = give_up_at - self._node.clock.seconds()
+            if left <= 0:
+                break
+            await asyncio.wait(tasks, timeout=min(left, DRAIN_LOOK_SECONDS))
         self._interrupting = True
         for lane in self._lanes.values():
             if lane.active is not None:
@@ -235,6 +245,8 @@ class Coordinator:
             started = await self._start_next(session_id, lane)
             if started is None:
                 return lane.changes > before
+            if started.pause is not None:
+                started = await self._as_it_stands(started)
             lane.active = Active(started)
             self._stop_if_late(lane.active)
             # The start is a change itself, and so is the prompt right before it, if we had not
@@ -281,8 +293,16 @@ class Coordinator:
             return await self._start_next(session_id, lane)
         return started
 
+    async def _as_it_stands(self, started: Started) -> Started:
+        """With the answer so far: of a run that goes on, only the log has it."""
+        session_id = started.session.id
+        message = await insist(lambda: self._store.open_message(session_id), clock=self._node.clock)
+        return replace(started, message=message)
+
     def _stop_if_late(self, active: Active) -> None:
         """What was asked of it while it was on its way to the store."""
+        if active.started.covered is not None:
+            active.cancel(active.started.covered)
         if self._interrupting:
             active.interrupt()
         if self._fenced:

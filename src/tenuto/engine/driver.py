@@ -3,15 +3,16 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 
 import anyio
 from msgspec.structs import replace
 
-from tenuto.core import settling
+from tenuto.core import parking, settling
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.error import Fenced, ModelNotFound, NotFound, StorageTrouble
+from tenuto.core.error import Fenced, InDoubt, ModelNotFound, NotFound, StorageTrouble
 from tenuto.core.message import Message
-from tenuto.core.run import Ending, Reason, Run, RunStatus
+from tenuto.core.run import Ending, OnDisconnect, Reason, Run, RunStatus
 from tenuto.core.session import Fence, Session
 from tenuto.core.starting import Started
 from tenuto.core.told import with_result
@@ -40,6 +41,8 @@ class Active:
         self.scope = anyio.CancelScope()
         self.work: Work | None = None
         self.stopped: tuple[RunStatus, Reason] | None = None
+        self.leaving = False
+        """It is to be parked: it only waits for a person."""
         self.lost = False
         """Another owner has the run, or its session is gone: write nothing more."""
         self.worked = False
@@ -60,12 +63,25 @@ class Active:
         self._stop(RunStatus.CANCELLED, reason)
 
     def interrupt(self) -> None:
-        self._stop(RunStatus.INTERRUPTED, Reason.SERVER_STOPPED)
+        """The server stops; a run that only waits for a person is left as it is."""
+        if not self.leave_if_it_only_waits():
+            self._stop(RunStatus.INTERRUPTED, Reason.SERVER_STOPPED)
 
     def fence(self) -> None:
         """Stop: the lease is lost. The ending is written only if nobody else has written one."""
-        if not self.settling:
+        if not self.settling and not self.leave_if_it_only_waits():
             self._stop(RunStatus.FAILED, Reason.STORAGE)
+
+    def leave_if_it_only_waits(self) -> bool:
+        """Work on it no more, if all that it does is wait for a person; whether that is so."""
+        if self.leaving:
+            return True
+        is_attached = self.started.run.on_disconnect is OnDisconnect.CANCEL
+        if self.work is None or not self.work.only_waits or is_attached:
+            return False
+        self.leaving = True
+        self.scope.cancel()
+        return True
 
     def lose(self) -> None:
         self.lost = True
@@ -107,6 +123,11 @@ class Driver:
         self._points.reach(Step.RUN_STARTED)
         ending = await self._work(active, work)
         self._points.reach(Step.RUN_WORKED)
+        if active.leaving and active.stopped is None:
+            if await finish(self._park(active, work), seconds=LAST_WRITE_SECONDS):
+                self._points.reach(Step.RUN_PARKED)
+                return
+            ending = Ending(status=RunStatus.INTERRUPTED, reason=Reason.SERVER_STOPPED)
         last = self._settle(active, work, ending)
         run = await finish(last, seconds=LAST_WRITE_SECONDS)
         self._points.reach(Step.RUN_SETTLED)
@@ -118,7 +139,8 @@ class Driver:
         ending = Ending.failed(Reason.INTERNAL, MISTAKE)
         try:
             with active.scope:
-                work.limit.deadline = anyio.current_time() + self._run_seconds
+                seconds = self._run_seconds if work.pause is None else work.pause.seconds
+                work.limit.deadline = anyio.current_time() + seconds
                 with work.limit:
                     ending = await self._worker.work(work)
                 active.worked = not work.limit.cancelled_caught
@@ -143,6 +165,29 @@ class Driver:
                 return Ending.failed(reason, OUT_OF_REACH)
             ending = Ending(status=status, reason=reason)  # type: ignore[arg-type]
         return ending
+
+    async def _park(self, active: Active, work: Work) -> bool:
+        """Leave the run to whoever is answered; False: it cannot be left, and must end."""
+        session_id, fence = work.session.id, active.started.fence
+        active.settling = True
+        while not active.lost and not self._abandoned:
+            try:
+                await work.recorder.flush()
+                message = await self._store.open_message(session_id)
+                park = partial(parking.park, fence=fence, message=message)
+                parked, _ = await self._store.commit(session_id, park)
+                return parked
+            except (Fenced, NotFound):
+                active.lost = True
+            except InDoubt:
+                return False
+            except StorageTrouble as trouble:
+                log.warning("cannot park, trying again: %s", trouble, extra=_of(work))
+                await anyio.sleep(SETTLE_RETRY_SECONDS)
+            except Exception as error:  # noqa: BLE001  whatever it is, the run must not be lost
+                complain(error, work.run.id)
+                return False
+        return True
 
     async def _settle(self, active: Active, work: Work, ending: Ending) -> Run | None:
         """Write the ending: again while the store is in trouble, with less if it refuses it."""

@@ -92,7 +92,11 @@ class Homes:
             except NotFound:
                 continue
             workspace = self._workspaces.get(session.workspace_id)
-            if workspace is None or workspace.home != self._node.name or not session.queued:
+            if (
+                workspace is None
+                or workspace.home != self._node.name
+                or not (session.queued or session.active_run)
+            ):
                 continue
             for begin in self.on_mine:
                 begin(session_id)

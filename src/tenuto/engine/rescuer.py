@@ -5,13 +5,14 @@ from collections.abc import Collection, Iterator, Sequence
 
 import anyio
 
-from tenuto.core import cancelling, settling
+from tenuto.core import cancelling, parking, settling
 from tenuto.core.desk import Change, Desk
 from tenuto.core.error import Fenced, NotFound, StorageTrouble
 from tenuto.core.message import Message, ReasoningPart, TextPart, ToolPart
 from tenuto.core.meter import estimate_tokens
 from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage
 from tenuto.core.session import Fence
+from tenuto.core.told import with_result
 from tenuto.core.value import NodeId, SessionId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.heart import Heart
@@ -166,7 +167,8 @@ class Rescuer:
                 raise Fenced(f"run {orphan.run_id} is still being written")
             answer = emptied(desk) if empty else message
             moment = self._node.moment()
-            settled = settling.settle(desk, fence, ending, answer, moment)
+            settled = None if resort is not Resort.WHOLE else _parked(desk, fence, answer)
+            settled = settled or settling.settle(desk, fence, ending, answer, moment)
             # In one go: what waited behind it for the same dead node must not begin for nobody.
             owner = desk.control.owner
             gone = () if owner is None or owner == self._node.id else (owner,)
@@ -199,6 +201,12 @@ class Rescuer:
         await self._store.commit(
             session_id, lambda desk: cancelling.drop_attached(desk, gone, self._node.moment())
         )
+
+
+def _parked(desk: Desk, fence: Fence, answer: Message | None) -> Change[Run] | None:
+    """A run that only waits for a person goes on when it is answered; None: it does not."""
+    parked = parking.park(desk, fence, answer)
+    return with_result(parked, desk.held_by(fence)) if parked.result else None
 
 
 def _used(messages: Sequence[Message], last: Message | None) -> Usage:

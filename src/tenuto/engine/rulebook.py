@@ -5,7 +5,7 @@ from typing import Protocol
 import msgspec
 
 from tenuto.core.permission import Permission
-from tenuto.core.rule import BY_DEFAULT, Rule
+from tenuto.core.rule import BY_DEFAULT, Rule, Subject, judge
 from tenuto.core.value import Value
 from tenuto.ports.tool import Tool
 
@@ -26,12 +26,14 @@ class Rulebook(Value):
     default: Permission
     """For tools that change something; the others are allowed."""
     by_tool: dict[str, Permission] = msgspec.field(default_factory=dict)
+    written: tuple[Rule, ...] = ()
+    """In the server's file."""
 
     def permission(self, tool: Tool) -> Permission:
         usual = self.default if tool.changes else Permission.ALLOW
-        return self.by_tool.get(tool.spec.name, usual)
+        return judge(Subject(tool=tool.spec.name), (self.rules(),), usual)
 
     def rules(self) -> tuple[Rule, ...]:
         # Whoever sets something for a tool means all that it does.
         said = (Rule(tool=tool, decision=what) for tool, what in self.by_tool.items())
-        return (*BY_DEFAULT, *said)
+        return (*BY_DEFAULT, *self.written, *said)

@@ -20,6 +20,7 @@ from tenuto.core.value import Instant, MessageId, PrincipalId, SessionId, Value,
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
 from tenuto.engine.node import Node
+from tenuto.engine.parked import Parked
 from tenuto.ports.model import Models
 from tenuto.ports.query import Once
 from tenuto.ports.store import Store
@@ -166,6 +167,8 @@ class SessionKeeper:
             return cancelling.cancel_session(desk, Reason.DELETED, self._node.moment(by=by))
 
         covered, _ = await self._store.commit(session_id, cancel)
+        if covered.parked is not None:
+            await Parked(self._store, self._node).end(session_id, covered.parked)
         if covered.active is not None:
             await self._endings.of(covered.active, seconds=UNWIND_SECONDS)
 

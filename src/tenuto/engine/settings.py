@@ -46,6 +46,7 @@ class SettingsKeeper:
         *,
         configured: Preferences,
         fixed: Mapping[str, str],
+        rules: tuple[Rule, ...] = (),
     ) -> None:
         self._tools = tools
         self.fixed = fixed
@@ -53,6 +54,7 @@ class SettingsKeeper:
         self._saved = saved
         self._models = models
         self._configured = configured
+        self._rules = rules
         saved.on_change.append(lambda: providers.prefer(self.preferences.default_model))
 
     @property
@@ -81,7 +83,9 @@ class SettingsKeeper:
 
     def _book(self) -> Rulebook:
         now = self.preferences
-        return Rulebook(default=now.permission_default, by_tool=now.permissions)
+        return Rulebook(
+            default=now.permission_default, by_tool=now.permissions, written=self._rules
+        )
 
     async def change(self, change: PreferenceChange) -> Preferences:
         """Keep these preferences; they count from the next step of every run."""

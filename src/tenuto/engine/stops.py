@@ -18,6 +18,7 @@ from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
 from tenuto.engine.node import Node
+from tenuto.engine.parked import Parked
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
@@ -53,6 +54,7 @@ class Stops:
         self._coordinator = coordinator
         self._endings = endings
         self._node = node
+        self._parked = Parked(store, node)
         self._pending: dict[tuple[str, Waiters], asyncio.Task[object]] = {}
         """Marks that the store would not take yet, by the session or run that they cover, and by
         what they do to what waits."""
@@ -93,15 +95,17 @@ class Stops:
         def decide(desk: Desk) -> Change[Covered]:
             return cancelling.cancel_run(desk, run_id, reason, self._node.moment(by=by))
 
-        async def cover() -> None:
-            await self._store.commit(run.session_id, decide)
+        async def cover() -> Covered:
+            return (await self._store.commit(run.session_id, decide))[0]
 
         self._coordinator.stop_now(run.session_id, reason, run_id=run_id)
         try:
-            await cover()
+            covered: Covered | None = await cover()
         except StorageTrouble as trouble:
             log.warning("a cancel cannot be stored yet: %s", trouble)
-            await self._stored(run_id, cover)
+            covered = await self._stored(run_id, cover)
+        if covered is not None and covered.parked is not None:
+            await self._parked.end(run.session_id, run_id)
         return await self._ended(run.session_id, run_id)
 
     async def cancel_left(self, run: Run, *, by: Principal) -> None:
@@ -140,6 +144,8 @@ class Stops:
 
     async def _receipt(self, session_id: SessionId, cancelled: Covered, head: int) -> CancelReceipt:
         settled = True
+        if cancelled.parked is not None:
+            await self._parked.end(session_id, cancelled.parked)
         if cancelled.active is not None:
             run = await self._ended(session_id, cancelled.active)
             settled = run.ended and not self._coordinator.works_for(session_id, run.id)

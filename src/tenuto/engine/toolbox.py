@@ -77,21 +77,27 @@ class Toolbox:
 
     async def run(self, work: Work, part: ToolPart, kit: Kit) -> ToolPart:
         """Do the call and return it as it ended. A failure is its result, never the run's."""
+        with work.call():
+            return await self._run(work, part, kit)
+
+    async def _run(self, work: Work, part: ToolPart, kit: Kit) -> ToolPart:
         part = _whole(part)
         try:
             tool, arguments = kit.find(part.name), _arguments(part)
-            part = _record(work, replace(part, input=arguments))
+            if part.state is not ToolState.WAITING_APPROVAL:
+                part = _record(work, replace(part, input=arguments))
             site = await work.site()
             progress = _Progress(work)
             place = self._place(work, part, site, progress)
-            subject = await self._subject(tool, arguments, place)
+            refusal = await self._refusal(work, tool, part, place, site.rules)
         except ToolFailed as failure:
             return _failed(work, part, str(failure))
-        refusal = await self._refusal(work, tool, part, subject, site.rules)
         if refusal is not None:
             return _record(work, replace(part, state=ToolState.DENIED, error=refusal))
         async with self._room(work, tool):
             part = _record(work, replace(part, state=ToolState.RUNNING))
+            # Whoever finds this run after a crash must know that the call may have been done.
+            await work.recorder.flush()
             self._points.reach(Step.TOOL_STARTING, part.name)
             progress.begin(part)
             return await self._execute(work, tool, part, arguments, place, progress)
@@ -130,10 +136,15 @@ class Toolbox:
         work: Work,
         tool: Tool,
         part: ToolPart,
-        subject: Subject,
+        place: Place,
         nearer: Sequence[Rule],
     ) -> str | None:
-        """Why the call may not be done; None if it may."""
+        """Why the call may not be done; None if it may. What was asked before is not judged anew."""
+        if part.state is ToolState.WAITING_APPROVAL:
+            asked = await work.answer_to(Approval, part)
+            if asked is not None:
+                return _told(asked)
+        subject = await self._subject(tool, part.input, place)
         usual = self._rules.permission(tool)
         sources = (nearer, self._rules.rules())
         match judge(subject, sources, usual):

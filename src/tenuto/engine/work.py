@@ -1,7 +1,9 @@
 """Work is one run being done: what its worker may see and do, and nothing more."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -12,13 +14,16 @@ from msgspec.structs import replace
 from tenuto.core import consent, editing, giving, steering, waiting
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.desk import Decide
+from tenuto.core.error import StorageTrouble
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message, ToolFile, ToolPart, ToolState, files_in
 from tenuto.core.meter import Meter
 from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Ending, Run, Usage, Waiting
+from tenuto.core.session import Pause
 from tenuto.core.starting import Started
 from tenuto.core.suggesting import suggestions
+from tenuto.core.thing import K, is_open
 from tenuto.core.value import ApprovalId, FileId, MessageId, PartId
 from tenuto.engine.insist import insist
 from tenuto.engine.node import Node
@@ -27,7 +32,11 @@ from tenuto.ports.query import Background
 from tenuto.ports.store import Store
 from tenuto.ports.tool import GivenFile, Site
 
+log = logging.getLogger(__name__)
+
 POLL_SECONDS = 5.0
+MOST_SECONDS = 1e9
+"""Of a run's time that may be left: a number that can be stored."""
 
 T = TypeVar("T")
 
@@ -50,13 +59,19 @@ class Work:
         self._store = store
         self._node = node
         self._fence = started.fence
-        self._answered = asyncio.Event()
-        self._asking = asyncio.Lock()
+        self._poked = asyncio.Event()
+        self._calls = 0
+        self._waits = 0
+        self._left = 0.0
+        """Of the time of the run, while it waits for a person."""
         self.session = started.session
         self.run: Run = started.run
         self.model = started.model
         """What to ask: the run of a blind pane does not say it."""
-        self.meter = Meter()
+        self.pause = started.pause
+        """Where it goes on; None: at its beginning."""
+        self.step = 0 if started.pause is None else started.pause.step
+        self.meter = Meter(None if started.pause is None else started.pause.usage)
         self.limit = anyio.CancelScope()
         """Runs out when the run has taken too long; a person's thinking time does not count."""
         self.recorder = Recorder(
@@ -73,7 +88,22 @@ class Work:
 
     def poke(self) -> None:
         """Something about the session changed: an approval may have been answered."""
-        self._answered.set()
+        self._poked.set()
+        self._poked = asyncio.Event()
+
+    @property
+    def only_waits(self) -> bool:
+        """Whether all that is under way waits for a person."""
+        return 0 < self._waits == self._calls
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """While a call of a tool is under way."""
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
 
     async def folder(self) -> Path:
         """Where its tools work."""
@@ -141,14 +171,7 @@ class Work:
     async def ask(
         self, part: ToolPart, subject: Subject, rules: Sequence[Sequence[Rule]]
     ) -> Approval:
-        """Ask a person about a tool call and wait for the answer, however long it takes. One
-        question after the other: look-ups run side by side, and any may need to ask."""
-        async with self._asking:
-            return await self._ask(part, subject, rules)
-
-    async def _ask(
-        self, part: ToolPart, subject: Subject, rules: Sequence[Sequence[Rule]]
-    ) -> Approval:
+        """Ask a person about a tool call and wait for the answer, however long it takes."""
         await self.recorder.flush()
         approval = Approval(
             id=ApprovalId(self._node.ids.new("apr")),
@@ -168,12 +191,21 @@ class Work:
             message_id=self.recorder.message_id,
             moment=self._node.moment(),
             rules=rules,
+            pause=self._pause(),
         )
         waiting = await self._commit(request)
         if waiting.state is not ToolState.WAITING_APPROVAL:
             return replace(approval, state=ApprovalState.ALLOWED)
         self.recorder.stored_elsewhere(waiting)
         return await self._answer(approval)
+
+    async def answer_to(self, kind: type[K], part: ToolPart) -> K | None:
+        """What a person says to a call that has asked before, perhaps on another node; None: it
+        has not asked."""
+        things = await self._insist(partial(self._store.things, self.session.id, kind))
+        asked = [t for t in things if t.run_id == self.run.id and t.call_id == part.call_id]
+        # A model may use an id again in a later step.
+        return await self._answer(asked[-1]) if asked else None
 
     async def wait(self, wait: Waiting | None) -> None:
         """Say that the run waits for its provider; None: that it goes on."""
@@ -206,14 +238,34 @@ class Work:
     async def _insist(self, ask: Callable[[], Awaitable[T]]) -> T:
         return await insist(ask, clock=self._node.clock)
 
-    async def _answer(self, approval: Approval) -> Approval:
-        left = self.limit.deadline - anyio.current_time()
-        self.limit.deadline = float("inf")
-        while approval.state is ApprovalState.PENDING:
-            self._answered.clear()
-            approval = await self._insist(partial(self._store.thing, Approval, approval.id))
-            if approval.state is ApprovalState.PENDING:
-                with anyio.move_on_after(POLL_SECONDS):
-                    await self._answered.wait()
-        self.limit.deadline = anyio.current_time() + left
-        return approval
+    async def _answer(self, thing: K) -> K:
+        """The thing once it is no longer open; the run's time stands meanwhile."""
+        with self._standing():
+            while is_open(thing):
+                poked = self._poked
+                try:
+                    thing = await self._store.thing(type(thing), thing.id)
+                except StorageTrouble as trouble:
+                    # Nothing is lost by waiting longer, as long as the run is still ours.
+                    log.warning("cannot look for an answer, trying again: %s", trouble)
+                if is_open(thing):
+                    with anyio.move_on_after(POLL_SECONDS):
+                        await poked.wait()
+        return thing
+
+    @contextmanager
+    def _standing(self) -> Iterator[None]:
+        if not self._waits:
+            self._left = self.limit.deadline - anyio.current_time()
+            self.limit.deadline = float("inf")
+        self._waits += 1
+        try:
+            yield
+        finally:
+            self._waits -= 1
+            if not self._waits:
+                self.limit.deadline = anyio.current_time() + self._left
+
+    def _pause(self) -> Pause:
+        left = self._left if self._waits else self.limit.deadline - anyio.current_time()
+        return Pause(step=self.step, usage=self.usage(), seconds=min(max(left, 0.0), MOST_SECONDS))

@@ -46,6 +46,8 @@ class Step(StrEnum):
     RUN_STARTED = "run started"
     RUN_WORKED = "run worked"
     RUN_SETTLED = "run settled"
+    RUN_PARKED = "run parked"
+    """It waits for a person, and nobody works on it."""
     ENDING_REFUSED = "ending refused"
     """The store would not take an ending as it was; it is tried again, with less."""
     RESCUING = "rescuing"

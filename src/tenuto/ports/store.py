@@ -189,7 +189,7 @@ class Nodes(Protocol):
         """Those that are there and those that were until a day ago, oldest first."""
 
     async def orphans(self, node: NodeId) -> Sequence[Orphan]:
-        """Running runs whose owner is neither this node nor alive."""
+        """Running runs whose owner is neither this node nor alive; none that are parked."""
 
     async def owned(self, node: NodeId) -> Sequence[Orphan]:
         """Running runs whose owner is this node: whoever works on none of them has lost it."""
@@ -228,7 +228,7 @@ class Upkeep(Protocol):
         """Raises StorageTrouble if a prompt could not be stored now."""
 
     async def waiting_sessions(self) -> Sequence[SessionId]:
-        """Sessions with queued runs and no active one."""
+        """Sessions with queued runs and no active one, or with a parked one that is due."""
 
     async def fold_deltas(self, *, before: Instant, limit: int) -> int:
         """Replace the deltas of each part that was finished before then by one; return how many

@@ -29,6 +29,7 @@ class LogRow(NamedTuple):
     active_run: str | None
     epoch: int
     owner: str | None
+    """The node of the active run; or how it is parked, which is no node's id."""
     deleted_at: Instant | None
 
 
@@ -175,7 +176,7 @@ def rows_of(plan: Plan, *, before: Session | None) -> Rows:
         head=session.head,
         active_run=None if deleted else session.active_run,
         epoch=plan.control.epoch,
-        owner=None if deleted else plan.control.owner,
+        owner=None if deleted else plan.control.owner or plan.control.parked,
         deleted_at=plan.deleted_at,
     )
     events = event_rows(StreamId(session.id), plan.stored, about=None)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+import anyio.to_thread
 import click
 
 from tenuto import __version__, logs
@@ -22,6 +23,7 @@ from tenuto.api.services import Services
 from tenuto.banner import FetchBar, banner, base_url
 from tenuto.clock import RandomIds, SystemClock
 from tenuto.config import Secret, Settings
+from tenuto.core.sandbox import Sandboxing
 from tenuto.core.value import NodeId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Engine, Switchboard
@@ -65,13 +67,14 @@ async def run(settings: Settings, process: Process) -> None:
     store = open_store(settings, switchboard, process.name, process.points)
     await store.open()
     models = Catalogue(translate.catalogue(settings), progress=FetchBar())
+    sandbox = translate.sandbox(settings, process.name)
     try:
         await must_be_whole(store)
         token = process.token or await shared_token(settings, store)
         process.mask.learn(token)
         with process.listening or bind(settings.host, settings.port) as listening:
             saved = translate.saved(settings, store, process.points)
-            tools = translate.tools(settings)
+            tools = translate.tools(settings, sandbox)
             keepers = Keepers(
                 tools=tools,
                 settings=translate.preferences(settings, saved, models, tools),
@@ -81,7 +84,8 @@ async def run(settings: Settings, process: Process) -> None:
             switchboard.on_resync.append(lambda: saved.rang(SETTINGS))
             await saved.begin()
             await translate.take_over(settings, saved)
-            parts = build(settings, store, models, keepers, switchboard, process)
+            standing = await anyio.to_thread.run_sync(sandbox.standing)
+            parts = build(settings, store, models, keepers, switchboard, process, standing)
             await ensure_default_workspace(settings, store, process.name)
             await parts.engine.start()
 
@@ -94,6 +98,7 @@ async def run(settings: Settings, process: Process) -> None:
     finally:
         await models.close()
         await store.close()
+        await anyio.to_thread.run_sync(sandbox.clear)
 
 
 async def _serve(
@@ -151,6 +156,7 @@ def build(
     keepers: Keepers,
     switchboard: Switchboard,
     process: Process,
+    sandbox: Sandboxing,
 ) -> Parts:
     """The whole server but its socket."""
     clock, ids, metrics, points = SystemClock(), RandomIds(), Metrics(), process.points
@@ -188,6 +194,7 @@ def build(
         models=models,
         settings=keepers.settings,
         providers=keepers.providers,
+        sandbox=sandbox,
         clock=clock,
         started_at=clock.now(),
         limits=translate.body_limits(settings),

@@ -11,6 +11,8 @@ from tenuto.agent.surroundings import Surroundings, look_around
 from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.vault import vault_at
+from tenuto.agent.tools.processes.sandbox import Sandbox
+from tenuto.agent.tools.processes.scratch import Scratch
 from tenuto.api.connection import ConnectionLimits
 from tenuto.api.services import BodyLimits
 from tenuto.config import ConfigError, ProviderSettings, Secret, Settings, cipher_key
@@ -75,9 +77,22 @@ def folders(settings: Settings, node: str) -> Folders:
     return Folders(node, settings.workspaces)
 
 
-def tools(settings: Settings) -> Tools:
+def sandbox(settings: Settings, node: str) -> Sandbox:
+    """Closed are the data folder, a database elsewhere, and the file with the providers' keys."""
+    data = settings.data.resolve()
+    file = settings.sqlite_path
+    beside = [Path(f"{file}{end}") for end in ("", "-wal", "-shm")] if file else []
+    return Sandbox(
+        settings.tools.sandbox,
+        closed=(data, *beside, *([settings.config] if settings.config else [])),
+        writable=settings.tools.writable,
+        scratch=Scratch(data / "scratch" / node),
+    )
+
+
+def tools(settings: Settings, sandbox: Sandbox) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
-    return JoinedTools(FixedTools(*built_in_tools(_tools(settings))))
+    return JoinedTools(FixedTools(*built_in_tools(_tools(settings, sandbox))))
 
 
 def preferences(
@@ -95,6 +110,7 @@ def preferences(
             permission_default=Permission(settings.permissions),
         ),
         fixed={keys[key]: source for key, source in settings.fixed.items() if key in keys},
+        rules=settings.rules,
     )
 
 
@@ -181,10 +197,11 @@ def _cipher_key(settings: Settings) -> bytes:
         raise StorageTrouble(str(error)) from error
 
 
-def _tools(settings: Settings) -> ToolSettings:
+def _tools(settings: Settings, sandbox: Sandbox) -> ToolSettings:
     return ToolSettings(
         output_characters=settings.tools.output_characters,
         shell_seconds=settings.tools.shell_seconds,
         allow_private_addresses=settings.tools.allow_private_addresses,
         data=settings.data,
+        sandbox=sandbox,
     )

@@ -10,6 +10,7 @@ from tests.proof.mutation import (
     node_mutants,
     postgres_mutants,
     principal_mutants,
+    process_mutants,
     rule_mutants,
     wire_mutants,
 )
@@ -25,6 +26,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *blind_mutants.MUTANTS,
     *border_mutants.MUTANTS,
     *principal_mutants.MUTANTS,
+    *process_mutants.MUTANTS,
     *rule_mutants.MUTANTS,
     *wire_mutants.MUTANTS,
 )

@@ -104,6 +104,12 @@ class Ledger:
         if run["id"] in self.covered:
             must(run["status"] == "cancelled", "what a cancel covered ends cancelled", run)
         must(self._justified(session, run), "an ending has a cause", run)
+        if run["status"] == "interrupted" and not self.troubles:
+            # In a simulation nothing else is under way while something is asked.
+            asked = [a for a in session.approvals.values() if a["run_id"] == run["id"]]
+            left = [a for a in asked if a["state"] == "cancelled"]
+            is_kept = run["on_disconnect"] == "cancel" or not left
+            must(is_kept, "what waits for a person is not interrupted", run, left)
         started = session.started_step(run["id"])
         if started is None or run["mode"] == "compact":
             return

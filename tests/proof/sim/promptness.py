@@ -49,7 +49,7 @@ class Promptness:
             case "part.updated":
                 waited = now - self._answered.pop(event["part"]["call_id"], now)
                 must(waited <= PROMPT_SECONDS, "an answer is heard at once", waited, event)
-        if session.active is None and session.queue:
+        if session.active is None and session.waiting:
             self._startable.setdefault(session.id, now)
         else:
             self._startable.pop(session.id, None)

@@ -34,3 +34,10 @@ class WitnessedLog(SessionLog):
         """None: it never ran."""
         seq = self.started_at.get(run_id)
         return None if seq is None else self._steps[seq - 1]
+
+    def only_waits(self, run_id: str) -> bool:
+        """Whether the run does nothing but wait for a person, and would for anyone."""
+        parts = [part for message in self.transcript.of_run(run_id) for part in message["parts"]]
+        states = {part["state"] for part in parts if part["type"] == "tool"}
+        is_attached = self.runs[run_id]["on_disconnect"] == "cancel"
+        return "waiting_approval" in states and "running" not in states and not is_attached

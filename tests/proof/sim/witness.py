@@ -136,7 +136,7 @@ class Witness:
             "a run is what its last event says",
             runs,
         )
-        pending = {approval["id"]: approval for approval in snapshot["approvals"]}
+        pending = {approval["id"]: approval for approval in snapshot["things"]}
         must(pending == log.pending, "what is asked is told", pending, log.pending)
 
 

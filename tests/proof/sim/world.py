@@ -239,7 +239,8 @@ class World:
         self._bury(node)
 
     def _check_stopped(self) -> None:
-        """Who stops in peace leaves nothing running: the next start has nothing to rescue."""
+        """Who stops in peace leaves nothing running but what only waits for a person: the next
+        start has nothing to rescue."""
         script = self.script
         if script.temper or script.hurry >= 1.0 or self.ledger.troubles or script.is_cluster:
             return
@@ -247,7 +248,9 @@ class World:
         running = [
             session.active
             for session in self.witness.sessions.values()
-            if session.active and not self.ledger.is_deleting(session)
+            if session.active
+            and not self.ledger.is_deleting(session)
+            and not session.only_waits(session.active)
         ]
         must(script.nodes > 1 or not running, "a stop ends every run", running)
 

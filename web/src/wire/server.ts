@@ -4,6 +4,7 @@ export interface About {
   name: string;
   version: string;
   embedded: Embedded;
+  sandbox: Sandboxing;
   started_at: string;
 }
 
@@ -49,8 +50,13 @@ export interface Ballot {
   winner: number | "none" | "tie";
 }
 
+export interface CancelBody {
+  queue?: Waiters;
+}
+
 export interface CancelReceipt {
   cancelled: string[];
+  held: string[];
   head: number;
   settled: boolean;
 }
@@ -402,6 +408,7 @@ export interface QueuedChange {
   input?: string | (InputText | InputFile)[] | null;
   position?: number | null;
   when_busy?: "steer" | null;
+  held?: boolean | null;
 }
 
 /** Why a run ended the way it did. */
@@ -433,6 +440,11 @@ export interface ReasoningPart {
   id: string;
   text: string;
   seal?: Seal;
+}
+
+export interface Released {
+  released: string[];
+  head: number;
 }
 
 export interface Retry {
@@ -472,6 +484,7 @@ export interface Run {
   started_at: string | null;
   finished_at: string | null;
   input: string | (InputText | InputFile)[];
+  held: boolean;
   steered_into: string | null;
   continues: string | null;
   effort: Effort | null;
@@ -535,6 +548,18 @@ export interface RunUpdated {
   at: string;
   by?: string;
   run: Run;
+}
+
+export type SandboxKind = "bubblewrap" | "landlock" | "none";
+
+export type SandboxWish = "auto" | "off" | "on";
+
+/** What was wanted, and what holds. */
+export interface Sandboxing {
+  wanted: SandboxWish;
+  kind: SandboxKind;
+  abi: number | null;
+  about: string;
 }
 
 export interface Scoreboard {
@@ -674,6 +699,7 @@ export interface SettingsNow {
   permission_default: Permission;
   permissions: Record<string, Permission>;
   tools: ToolRule[];
+  sandbox: Sandboxing;
   fixed: Record<string, string>;
 }
 
@@ -798,6 +824,9 @@ export interface UsageByDay {
 
 /** What it was for. */
 export type UsageKind = "run" | "summary" | "title";
+
+/** What a cancel of a session does to the runs that wait. */
+export type Waiters = "cancel" | "hold";
 
 /** A run does nothing now but wait: for its provider, or for the node that its folder is on. */
 export interface Waiting {

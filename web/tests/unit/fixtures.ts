@@ -30,6 +30,7 @@ export function run(fields: Partial<Run> = {}): Run {
     started_at: "2026-11-15T10:00:00.100Z",
     finished_at: "2026-11-15T10:00:05.000Z",
     input: "hello",
+    held: false,
     steered_into: null,
     continues: null,
     effort: null,

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tenuto.agent.tools.processes.sandbox import NO_SANDBOX, Sandbox
 from tenuto.core.value import Value
 
 
@@ -21,3 +22,5 @@ class ToolSettings(Value):
     """Whether `fetch_url` may reach this machine and the networks around it."""
     data: Path | None = None
     """The server's own folder, closed to file tools; None: there is none."""
+    sandbox: Sandbox = NO_SANDBOX
+    """What keeps commands in their workspace."""

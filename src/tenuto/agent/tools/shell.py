@@ -12,7 +12,7 @@ from tenuto.agent.tools.arguments import Arguments
 from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.files.folder import opened_folder
 from tenuto.agent.tools.processes.environment import without_secrets
-from tenuto.agent.tools.processes.tree import Command, Exit, Lost, run
+from tenuto.agent.tools.processes.tree import Command, Exit, Lost, Unsafe, run
 from tenuto.agent.tools.screen import Screen
 from tenuto.core.rule import Subject, about_command
 from tenuto.core.value import Value
@@ -75,9 +75,12 @@ class Shell(BuiltIn[ShellArguments]):
         )
         teller = Teller(place, self.settings.output_characters)
         try:
-            ended = await run(command, teller.hear)
+            async with self.settings.sandbox.around(command, place.folder, place.session_id) as one:
+                ended = await run(one, teller.hear)
         except Lost:
             raise ToolFailed(f"{teller.text().rstrip()}\n{LOST}".lstrip()) from None
+        except Unsafe as trouble:
+            raise ToolFailed(f"The command was not run: no sandbox for it ({trouble}).") from None
         finally:
             said = teller.close()
         limit = Limit(seconds=seconds, most=self.settings.shell_seconds_max)

@@ -6,6 +6,7 @@ from starlette.types import ASGIApp
 from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint, ModelName
 from tenuto.core.permission import Permission
+from tenuto.core.sandbox import Sandboxing
 from tenuto.core.value import Value
 from tenuto.engine.settings import PreferenceChange
 
@@ -37,6 +38,7 @@ class SettingsNow(Value):
     permissions: dict[str, Permission]
     """What was set for single tools."""
     tools: tuple[ToolRule, ...]
+    sandbox: Sandboxing
     fixed: dict[str, str]
     """Those that cannot be changed here, and the flag or variable that sets each."""
 
@@ -75,6 +77,7 @@ def _now(call: Call) -> SettingsNow:
             )
             for name, tool in settings.tools.items()
         ),
+        sandbox=call.to.sandbox,
         fixed=dict(settings.fixed),
     )
 

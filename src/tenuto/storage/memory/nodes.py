@@ -62,7 +62,7 @@ class MemoryNodes:
                 owner=rows.control.owner,
             )
             for rows in self._state.by_session.values()
-            if rows.session.active_run is not None
+            if rows.session.active_run is not None and rows.control.parked is None
         ]
 
 

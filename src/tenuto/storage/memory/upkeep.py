@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tenuto.core.session import Parking
 from tenuto.core.value import Instant, SessionId, StreamId
 from tenuto.storage.folding import shorten
 from tenuto.storage.memory.session_rows import SessionRows, State, Tape, Unfolded
@@ -24,8 +25,11 @@ class MemoryUpkeep:
         return tuple(
             session_id
             for session_id, rows in self._state.by_session.items()
-            if rows.session.active_run is None
-            and not all(rows.runs[run_id].held for run_id in rows.control.queue)
+            if rows.control.parked is Parking.DUE
+            or (
+                rows.session.active_run is None
+                and not all(rows.runs[run_id].held for run_id in rows.control.queue)
+            )
         )
 
     async def fold_deltas(self, *, before: Instant, limit: int) -> int:

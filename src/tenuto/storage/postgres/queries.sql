@@ -297,7 +297,9 @@ SELECT tenuto_keep_1($1, $2, $3, $4) AS said;
 
 -- name: waiting_sessions
 SELECT DISTINCT r.session_id FROM runs r JOIN logs l ON l.stream = r.session_id
-WHERE r.status = 'queued' AND l.active_run IS NULL;
+WHERE r.status = 'queued' AND l.active_run IS NULL
+UNION
+SELECT stream FROM logs WHERE active_run IS NOT NULL AND owner = 'due' AND deleted_at IS NULL;
 
 -- name: next_unfolded
 SELECT session_id, message_id, first, last FROM unfolded
@@ -399,6 +401,7 @@ WHERE n.id <> me.id AND n.name = me.name AND n.name <> '' AND n.no < me.no
 -- name: orphans
 SELECT stream, active_run, owner FROM logs l
 WHERE active_run IS NOT NULL AND deleted_at IS NULL AND owner IS DISTINCT FROM $1
+    AND (owner IS NULL OR owner NOT IN ('parked', 'due'))
     AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = l.owner AND n.until > clock_timestamp());
 
 -- name: owned

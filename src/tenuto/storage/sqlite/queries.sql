@@ -384,7 +384,8 @@ SELECT content FROM files WHERE id = :id;
 
 -- name: active_logs
 SELECT stream, active_run, owner FROM logs INDEXED BY logs_active
-WHERE active_run IS NOT NULL AND owner IS NOT :node;
+WHERE active_run IS NOT NULL AND owner IS NOT :node
+    AND (owner IS NULL OR owner NOT IN ('parked', 'due'));
 
 -- name: owned_logs
 SELECT stream, active_run, owner FROM logs INDEXED BY logs_active
@@ -392,7 +393,9 @@ WHERE active_run IS NOT NULL AND owner = :node;
 
 -- name: waiting_sessions
 SELECT DISTINCT runs.session_id FROM runs JOIN logs ON logs.stream = runs.session_id
-WHERE runs.status = 'queued' AND logs.active_run IS NULL;
+WHERE runs.status = 'queued' AND logs.active_run IS NULL
+UNION
+SELECT stream FROM logs INDEXED BY logs_active WHERE active_run IS NOT NULL AND owner = 'due';
 
 -- name: probe
 UPDATE probe SET n = 1 - n;

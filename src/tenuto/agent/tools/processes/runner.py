@@ -1,16 +1,17 @@
 """Runs one command and sees to it that nothing of it is left: a program of its own.
 
 Standard library only, so that it starts fast. Its standard input is the leash: first it brings
-the order (a length in four bytes, then with zero bytes between them: a key, a mark, a folder and
-the command's arguments), and when it closes, for whatever reason, every descendant is ended before
+the order (a length in four bytes, then with zero bytes between them: a key, a mark, a folder, how
+many paths are writable and how many closed, those, and the command's arguments; with none there
+is no sandbox), and when it closes, for whatever reason, every descendant is ended before
 this process ends. Standard output becomes the command's output and errors; standard error carries
-the report, signed with the key: `nowhere ERRNO`, or `started PID` and then `ended STATUS LEFT` or
-`stopped LEFT`.
+the report, signed with the key: `nowhere ERRNO`, `unsafe ERRNO` if the sandbox cannot be had, or
+`started PID` and then `ended STATUS LEFT` or `stopped LEFT`.
 
 Descendants that leave their session or lose their parent come back to us, because we are their
 subreaper; so the tree under us is complete whatever they do. Where the system has no such thing,
 the command's process group is ended instead. Each carries the mark (see `survivors.py`), in case
-someone kills us.
+someone kills us. The sandbox is the command's alone: nothing in it could end what it holds.
 """
 
 import ctypes
@@ -21,6 +22,13 @@ import signal
 import sys
 import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tenuto.agent.tools.processes import landlock
+else:
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    import landlock
 
 PR_SET_PDEATHSIG = 1
 PR_SET_DUMPABLE = 4
@@ -41,14 +49,19 @@ def main() -> None:
     order = read_order()
     if order is None:
         return
-    key, mark, folder, *arguments = order
+    key, mark, folder, counts, *rest = order
+    writable, closed = map(int, counts.split())
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:
         os.chdir(folder)
     except OSError as error:
         return report(key, f"nowhere {error.errno}")
+    try:
+        rules = walls(rest[:writable], rest[writable:][:closed])
+    except OSError as error:
+        return report(key, f"unsafe {error.errno}")
     wake = hear_signals()
-    command = start(arguments, int(mark))
+    command = start(rest[writable + closed :], int(mark), rules)
     report(key, f"started {command}")
     status = watch(command, wake, server)
     left = end_all(command)
@@ -72,6 +85,13 @@ def read_exactly(size: int) -> bytes | None:
     return got
 
 
+def walls(writable: list[bytes], closed: list[bytes]) -> int | None:
+    """A descriptor of what holds the command, if anything shall. Raises OSError."""
+    if not writable:
+        return None
+    return landlock.ruleset(map(os.fsdecode, writable), map(os.fsdecode, closed))
+
+
 def hear_signals() -> int:
     """A descriptor that gives the number of each signal that comes."""
     wake, sound = os.pipe()
@@ -83,7 +103,7 @@ def hear_signals() -> int:
     return wake
 
 
-def start(arguments: list[bytes], mark: int) -> int:
+def start(arguments: list[bytes], mark: int, rules: int | None) -> int:
     us = os.getpid()
     command = os.fork()
     if command:
@@ -99,6 +119,8 @@ def start(arguments: list[bytes], mark: int) -> int:
             os.dup2(1, 2)
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
+            if rules is not None:
+                landlock.restrict(rules)
             os.execv(arguments[0], arguments)
     finally:
         os._exit(127)

@@ -35,9 +35,16 @@ PAUSE_SECONDS = 0.002
 END_SECONDS = 3.5
 """The runner needs at most 3.3 seconds to end a tree; then we do it. A cancel answers after 5."""
 LOOK_SECONDS = 0.05
-LAST_WORDS = (b"nowhere", b"ended", b"stopped")
+LAST_WORDS = (b"nowhere", b"unsafe", b"ended", b"stopped")
 
 Hear = Callable[[bytes], None]
+
+
+class Walls(Value):
+    """A sandbox that the kernel keeps: all can be read but what is closed, little written."""
+
+    writable: tuple[str, ...] = ()
+    closed: tuple[str, ...] = ()
 
 
 class Command(Value):
@@ -48,6 +55,7 @@ class Command(Value):
     seconds: float
     inherited: tuple[int, ...] = ()
     """Descriptors that it gets, under the same numbers."""
+    walls: Walls | None = None
 
 
 class Exit(Value):
@@ -57,6 +65,10 @@ class Exit(Value):
     """How many processes it left in the background; they were ended."""
 
 
+class Unsafe(Exception):
+    """The sandbox could not be had; nothing was started."""
+
+
 class Lost(Exception):
     """The runner was killed or stopped by someone else; the command was ended all the same."""
 
@@ -64,7 +76,7 @@ class Lost(Exception):
 async def run(command: Command, hear: Hear) -> Exit:
     """Run to the end, or to the end of its time; every byte it says is heard in order.
 
-    Raises OSError if the folder cannot be entered, and Lost.
+    Raises OSError if the folder cannot be entered, Unsafe, and Lost.
     """
     runner = Runner(command)
     try:
@@ -76,6 +88,8 @@ async def run(command: Command, hear: Hear) -> Exit:
     match said:
         case [b"nowhere", number]:
             raise OSError(int(number), os.strerror(int(number)))
+        case [b"unsafe", number]:
+            raise Unsafe(os.strerror(int(number)))
         case [b"ended", status, left]:
             return Exit(status=int(status), left=int(left))
         case _ if time.cancelled_caught:
@@ -108,8 +122,10 @@ class Runner:
 
     async def send(self, command: Command) -> None:
         """Tell it what to run."""
-        names = [os.fsencode(name) for name in (command.folder, *command.arguments)]
-        body = b"\0".join([self._key, b"%d" % self._mark, *names])
+        walls = command.walls or Walls()
+        counts = f"{len(walls.writable)} {len(walls.closed)}"
+        words = (command.folder, counts, *walls.writable, *walls.closed, *command.arguments)
+        body = b"\0".join([self._key, b"%d" % self._mark, *map(os.fsencode, words)])
         data = len(body).to_bytes(4, "big") + body
         # A runner that is gone already has closed its end; its report says so.
         with suppress(BrokenPipeError):
