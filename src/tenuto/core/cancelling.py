@@ -12,6 +12,7 @@ from tenuto.core.event import Event, RunUpdated
 from tenuto.core.message import Message, assistant_message, user_message
 from tenuto.core.parking import roused
 from tenuto.core.run import Ending, Mode, OnDisconnect, Reason, Run, RunStatus
+from tenuto.core.session import Control
 from tenuto.core.told import message_finished, message_started, run_finished, with_result, without
 from tenuto.core.value import NodeId, RunId, Value
 
@@ -45,11 +46,7 @@ def cancel_session(
     active = tuple(run for run in (desk.active,) if run and run.accept_number <= mark)
     queue = tuple(run for run in desk.queue if run.accept_number <= mark)
     cancels = desk.control.cancels.cover_all(mark, active, reason, by=moment.by)
-    control = replace(desk.control, cancels=cancels)
-    covered = replace(desk, control=roused(control) if active else control)
-    runs = tuple(run.id for run in (*active, *queue))
-    cancelled = _covered(desk, runs, active[0] if active else None)
-    return with_result(_cancel_queued_all(covered, queue, reason, moment), cancelled)
+    return _cancel(replace(desk.control, cancels=cancels), desk, active, queue, reason, moment)
 
 
 def cancel_unheld(desk: Desk, reason: Reason, moment: Moment) -> Change[Covered]:
@@ -59,7 +56,17 @@ def cancel_unheld(desk: Desk, reason: Reason, moment: Moment) -> Change[Covered]
     cancels = desk.control.cancels
     for run in active:
         cancels = cancels.cover(run, reason, by=moment.by)
-    control = replace(desk.control, cancels=cancels)
+    return _cancel(replace(desk.control, cancels=cancels), desk, active, queue, reason, moment)
+
+
+def _cancel(
+    control: Control,
+    desk: Desk,
+    active: tuple[Run, ...],
+    queue: tuple[Run, ...],
+    reason: Reason,
+    moment: Moment,
+) -> Change[Covered]:
     covered = replace(desk, control=roused(control) if active else control)
     runs = tuple(run.id for run in (*active, *queue))
     cancelled = _covered(desk, runs, active[0] if active else None)
