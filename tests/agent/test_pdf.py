@@ -4,9 +4,9 @@ import zlib
 
 import pytest
 
-from tenuto.agent.attachments import pdf as reading
 from tenuto.agent.attachments.fitting import Attachments, FileLimits
-from tenuto.agent.attachments.pdf import NO_TEXT, NOT_READ, Pdfs
+from tenuto.agent.tools.processes import pdf as reading
+from tenuto.agent.tools.processes.pdf import NO_TEXT, NOT_READ, Pdfs
 from tenuto.ports.model import FileBlock, Model, ModelRequest, TextBlock, UserTurn
 
 pytestmark = pytest.mark.anyio

@@ -265,7 +265,7 @@ async def test_a_file_that_makes_no_sense_stops_the_start(tmp_path: Path) -> Non
 
 async def test_the_server_tells_about_itself(api: Api) -> None:
     about = await api.get("/api/about")
-    assert about.keys() == {"name", "version", "embedded", "started_at"}
+    assert about.keys() == {"name", "version", "embedded", "sandbox", "started_at"}
     assert about["name"] == "Tenuto"
     assert about["embedded"] == {"available": False, "fetched": False}
 

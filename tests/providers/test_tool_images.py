@@ -120,12 +120,12 @@ def test_a_model_that_does_not_see_is_told_so_in_the_result() -> None:
 
 
 def test_a_broken_image_is_never_sent() -> None:
-    broken = FileBlock(name="b.png", media_type="image/png", content=b"no")
+    broken = FileBlock(name="b.png", media_type="image/png", content=b"\x89PNG\xff\x00")
     turn = ToolTurn(call_id=CallId("c1"), name="look", output="", images=(broken, SEEN))
     [fitted] = fit(request(turn), SEES, AnthropicWire.limits).turns
     assert isinstance(fitted, ToolTurn)
     assert fitted.images == (SEEN,)
-    assert fitted.output.startswith("[Image b.png (image/png, 2 bytes) is broken")
+    assert fitted.output.startswith("[Image b.png (image/png, 6 bytes) is broken")
 
 
 def test_of_too_many_images_the_newest_are_shown_whoever_gave_them() -> None:

@@ -12,6 +12,9 @@ import pytest
 from aiohttp import web
 
 from tenuto.agent.tools.web.address import is_public
+from tenuto.ports.tool import GivenFile
+from tests.agent.test_pdf import page, paper
+from tests.strict.pictures import png
 from tests.tools.desk import Desk, alive
 
 pytestmark = pytest.mark.anyio
@@ -41,6 +44,10 @@ class Site:
                 return web.Response(body=b"caf\xe9", content_type="text/plain", charset="latin-1")
             case "/image":
                 return web.Response(body=b"\x89PNG\0", content_type="image/png")
+            case "/dot.png":
+                return web.Response(body=png(3, 2), content_type="application/octet-stream")
+            case "/paper":
+                return web.Response(body=paper(page("Hello there")), content_type="application/pdf")
             case "/big":
                 return web.Response(text="x" * 300_000)
             case "/zip":
@@ -101,6 +108,23 @@ async def test_other_text_comes_as_it_is_in_its_own_charset(open_desk: Desk, sit
     assert (await open_desk.run("fetch_url", url=f"{here}/json")).endswith('\n\n{"a": 1}')
     assert (await open_desk.run("fetch_url", url=f"{here}/latin")).endswith("\n\ncafé")
     assert (await open_desk.run("fetch_url", url=f"{here}/zip")).endswith("unpacked unpacked ")
+
+
+async def test_an_image_is_given_to_be_seen_whatever_it_is_called(
+    open_desk: Desk, site: Site
+) -> None:
+    url = f"http://127.0.0.1:{site.port}/dot.png"
+    result = await open_desk.result("fetch_url", url=url)
+    assert result.text == f"{url}: an image of 3 × 2 pixels."
+    seen = GivenFile(name="dot.png", media_type="image/png", content=png(3, 2))
+    assert result.files == (seen,)
+
+
+async def test_a_pdf_comes_as_its_text(open_desk: Desk, site: Site) -> None:
+    url = f"http://127.0.0.1:{site.port}/paper"
+    said = await open_desk.run("fetch_url", url=url)
+    assert said.startswith(f"{url} (application/pdf)\n\n")
+    assert "Hello there" in said
 
 
 async def test_binary_answers_are_refused_with_their_type(open_desk: Desk, site: Site) -> None:

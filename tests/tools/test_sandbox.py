@@ -5,13 +5,14 @@ import shutil
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
-from tenuto.agent.tools.processes import landlock
+from tenuto.agent.tools.processes import landlock, scratch
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
 from tenuto.core.sandbox import SandboxKind, SandboxWish
-from tests.tools.desk import Desk
+from tests.tools.desk import Desk, until
 
 pytestmark = [
     pytest.mark.anyio,
@@ -143,6 +144,18 @@ async def test_a_command_cannot_signal_the_server_or_its_own_watcher(yard: Yard)
     assert said.endswith("still here")
 
 
+async def test_a_model_that_ran_into_it_is_told_where_it_may_write(yard: Yard) -> None:
+    assert "only in the workspace and in the folder $TMPDIR" in await yard.try_it("touch {out}/new")
+    # Not of every failure, nor of a command that went well all the same.
+    assert "sandbox" not in await yard.try_it("exit 3")
+    assert "sandbox" not in await yard.try_it("touch {out}/new; true")
+
+
+async def test_without_it_nobody_is_told_of_one(tmp_path: Path) -> None:
+    yard = Yard(tmp_path, SandboxWish.OFF)
+    assert "sandbox" not in await yard.try_it("echo Permission denied; exit 1")
+
+
 async def test_what_is_elsewhere_can_be_read_and_run(yard: Yard) -> None:
     said = await yard.try_it("cat {out}/file; ls {out}; ls / > /dev/null && /bin/echo yes")
     assert said == "as it wasfile\nyes"
@@ -175,6 +188,22 @@ async def test_what_an_earlier_process_left_in_it_is_gone(tmp_path: Path) -> Non
     left.mkdir(parents=True)
     await yard.try_it("true")
     assert not left.exists()
+
+
+async def test_a_scratch_folder_that_nobody_comes_back_to_goes_and_one_in_use_stays(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch, "IDLE_SECONDS", 0.05)
+    async with anyio.create_task_group() as group:
+        using = "echo mine > $TMPDIR/note; echo up; while [ -f $TMPDIR/note ]; do sleep 0.05; done"
+        group.start_soon(yard.try_it, using)
+        await yard.desk.hears("up")
+        (kept,) = os.listdir(yard.data / "scratch")
+        yard.desk.session_id = type(yard.desk.session_id)("ses_2")
+        await yard.try_it("true")
+        await until(lambda: os.listdir(yard.data / "scratch") == [kept])
+        (yard.data / "scratch" / kept / "note").unlink()
+    await until(lambda: os.listdir(yard.data / "scratch") == [])
 
 
 DAILY = {

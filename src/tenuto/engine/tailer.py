@@ -97,6 +97,10 @@ class Recent:
             self._bytes -= sum(len(frame.data) for frame in self._frames[:half])
             del self._frames[:half]
 
+    def forget(self) -> None:
+        """Whoever watches reads the log."""
+        self._frames, self._bytes, self.head = [], 0, None
+
     def accepted_at(self, run_id: RunId) -> int | None:
         """Where this run was accepted, if that was a moment ago."""
         for frame in reversed(self._frames):
@@ -177,6 +181,9 @@ class Tailer:
         if page is None:
             # Whoever watches finds out that it is gone.
             recent.head = None
+        elif recent.head is None or page.folded > recent.head:
+            # Deltas that viewers have seen are folded into what was read: they need a snapshot.
+            recent.forget()
         elif page.events:
             recent.add(page.events)
         self._bell.ring(stream)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.api.contract.house import Api, House, Json, open_house, refused
 from tests.support.raw import RawAnswer
+from tests.support.talk import call_tool
 
 pytestmark = pytest.mark.anyio
 
@@ -209,3 +210,26 @@ async def test_a_prompt_with_its_file_survives_a_crash_right_after_the_202(tmp_p
         ended = await house.ended(run["id"])
         assert ended["status"] == "completed"
         assert (ended["input"], ended["accepted_at"]) == (run["input"], run["accepted_at"])
+
+
+async def test_an_image_that_a_tool_reads_is_seen_kept_and_can_be_fetched(
+    house: House, tmp_path: Path
+) -> None:
+    (tmp_path / "dot.png").write_bytes(PNG)
+    place = {"name": "Pictures", "path": str(tmp_path)}
+    workspace = (await house.api.post("/api/workspaces", place)).body["id"]
+    session_id = await house.session(model="openai/gpt-4o", workspace=workspace)
+    run, exchange = await house.held(session_id, "What is in dot.png?", mode="agent")
+    await call_tool(exchange, "read_file", path="dot.png")
+    following = await house.request()
+    result, shown = following.messages[-2:]
+    assert (result["role"], result["content"]) == ("tool", "dot.png: an image of 1 × 1 pixels.")
+    assert shown["role"] == "user"
+    url = "data:image/png;base64," + base64.b64encode(PNG).decode()
+    assert shown["content"][1] == {"type": "image_url", "image_url": {"url": url}}
+    await following.say("A dot.")
+    await house.ended(run["id"])
+    part = (await house.messages(session_id))[1]["parts"][0]
+    (file,) = part["files"]
+    assert (file["name"], file["media_type"], file["size"]) == ("dot.png", "image/png", len(PNG))
+    assert (await fetched(house, f"/api/files/{file['file_id']}")).body == PNG

@@ -90,7 +90,21 @@ MUTANTS = (
         "queue runs from its end",
         "The prompt that was accepted last starts first.",
         "core conformance api/queue",
-        Edit("core/starting.py", "run = desk.queue[0]", "run = desk.queue[-1]"),
+        Edit(
+            "core/desk.py",
+            "next((run for run in self.queue if not run.held), None)",
+            "next((run for run in reversed(self.queue) if not run.held), None)",
+        ),
+    ),
+    mutant(
+        "what is held runs all the same",
+        "A stop keeps what waited, and then it runs by itself.",
+        "core conformance",
+        Edit(
+            "core/desk.py",
+            "for run in self.queue if not run.held), None)",
+            "for run in self.queue), None)",
+        ),
     ),
     mutant(
         "reject is ignored",
@@ -168,7 +182,7 @@ MUTANTS = (
         "core api/writers",
         Edit(
             "core/editing.py",
-            "if desk.active is not None or desk.queue:",
+            "if not desk.idle:",
             "if False:",
         ),
     ),

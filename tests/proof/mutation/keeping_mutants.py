@@ -128,6 +128,6 @@ MUTANTS = (
         "a run that started still waits",
         "A run says that its node is away while it works there.",
         "core",
-        Edit("core/run.py", "started_at=now, waiting=None)", "started_at=now)"),
+        Edit("core/run.py", "started_at=now, waiting=None, held", "started_at=now, held"),
     ),
 )

@@ -115,8 +115,13 @@ class SimClient:
         ask = self.world.ledger.ask(kind, target, began=self.world.loop.steps)
         try:
             yield ask
-        finally:
+        except InDoubt:
+            # Nobody knows whether it was stored, or will be: it may still take effect.
+            raise
+        except BaseException:
             ask.ended = self.world.loop.steps
+            raise
+        ask.ended = self.world.loop.steps
 
     async def submit(self) -> None:
         dice = self.dice

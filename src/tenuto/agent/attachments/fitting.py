@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from tenuto.agent.attachments.pdf import Pdfs
 from tenuto.agent.attachments.picture import Picture, picture
 from tenuto.agent.attachments.text import size, told
+from tenuto.agent.tools.processes.pdf import Pdfs
 from tenuto.core.value import Value
 from tenuto.ports.model import FileBlock, Model, ModelRequest, TextBlock, ToolTurn, Turn, UserTurn
 

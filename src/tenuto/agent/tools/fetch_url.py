@@ -1,4 +1,4 @@
-"""`fetch_url`: a page of the web, as text."""
+"""`fetch_url`: a page of the web, as text; a PDF as what it says, an image to be seen."""
 
 import re
 from collections.abc import Mapping
@@ -8,14 +8,21 @@ from urllib.parse import urlsplit
 import anyio
 from msgspec import Meta
 
+from tenuto.agent.attachments.picture import Picture, picture
 from tenuto.agent.tools.arguments import Arguments
 from tenuto.agent.tools.built_in import BuiltIn
+from tenuto.agent.tools.files.errand import Threads
+from tenuto.agent.tools.files.seen import SeenFiles
+from tenuto.agent.tools.output import capped
 from tenuto.agent.tools.processes.helper import PAGE, HelperTask, ask, held
+from tenuto.agent.tools.processes.pdf import Pdfs
+from tenuto.agent.tools.settings import ToolSettings
 from tenuto.agent.tools.web.charset import codec_for
 from tenuto.agent.tools.web.fetching import Fetched, fetch, status_text
 from tenuto.core.rule import Subject, about_host
-from tenuto.ports.tool import Place, ToolFailed
+from tenuto.ports.tool import GivenFile, Place, ToolFailed, ToolResult
 
+PDF = b"%PDF-"
 HTML = ("text/html", "application/xhtml+xml")
 TEXT = re.compile(
     r"text/.*|application/(.*[+])?(json|xml|yaml|toml|javascript|x-ndjson|x-yaml|x-sh|sql)"
@@ -35,10 +42,15 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
     name = "fetch_url"
     about = (
         "Fetch a web page or another text over http or https. HTML comes as readable text with "
-        "its links. Redirects are followed."
+        "its links, a PDF as its text, and a PNG, JPEG, GIF or WebP image is shown to you if you can "
+        "see. Redirects are followed."
     )
     takes = FetchUrlArguments
     changes = True
+
+    def __init__(self, settings: ToolSettings, threads: Threads, seen: SeenFiles) -> None:
+        super().__init__(settings, threads, seen)
+        self._pdfs = Pdfs()
 
     async def about_call(self, given: FetchUrlArguments, place: Place) -> Subject:
         try:
@@ -47,7 +59,7 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
             host = ""
         return about_host(self.name, host)
 
-    async def work(self, given: FetchUrlArguments, place: Place) -> str:
+    async def work(self, given: FetchUrlArguments, place: Place) -> str | ToolResult:
         seconds = self.settings.fetch_seconds
         try:
             with anyio.fail_after(seconds):
@@ -57,13 +69,21 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
         if answer.status >= 400:
             said = await self._text(answer, ERROR_CHARACTERS)
             raise ToolFailed(f"{given.url} answered {status_text(answer.status)}.\n{said}".strip())
-        text = await self._text(answer, self.settings.output_characters)
+        if not answer.cut and (seen := picture(answer.content)):
+            return _shown(answer, seen)
+        text = await self._words(answer)
         cut = (
             f"\n[only the first {self.settings.fetch_bytes:,} bytes were read]"
             if answer.cut
             else ""
         )
         return f"{answer.url} ({answer.media_type or 'no type given'})\n\n{text}{cut}"
+
+    async def _words(self, answer: Fetched) -> str:
+        limit = self.settings.output_characters
+        if answer.content.startswith(PDF) and not answer.cut:
+            return capped(await self._pdfs.text(answer.content), limit)
+        return await self._text(answer, limit)
 
     async def _text(self, answer: Fetched, limit: int) -> str:
         """The answer as text, capped. It is decoded and read in a process that can be stopped."""
@@ -91,6 +111,14 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
         if not found.whole:
             raise ToolFailed(f"{answer.url} is a page that takes too long to read.")
         return found.text
+
+
+def _shown(answer: Fetched, seen: Picture) -> ToolResult:
+    name = urlsplit(answer.url).path.rsplit("/", 1)[-1] or "image"
+    return ToolResult(
+        text=f"{answer.url}: an image of {seen.width} × {seen.height} pixels.",
+        files=(GivenFile(name=name, media_type=seen.media_type, content=answer.content),),
+    )
 
 
 def _codec(answer: Fetched) -> str:

@@ -1,4 +1,4 @@
-"""`read_file`: numbered lines of a text file, as much as is asked for."""
+"""`read_file`: numbered lines of a text, the words of a PDF, or an image to be seen."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -7,17 +7,26 @@ from typing import Annotated, BinaryIO, ClassVar
 
 from msgspec import Meta
 
+from tenuto.agent.attachments.picture import Picture, picture
 from tenuto.agent.tools.arguments import PATHS, Arguments
 from tenuto.agent.tools.built_in import BuiltIn
-from tenuto.agent.tools.files.errand import Errand
+from tenuto.agent.tools.files.errand import Errand, Threads
 from tenuto.agent.tools.files.folder import opened_file
 from tenuto.agent.tools.files.replacing import state_of
+from tenuto.agent.tools.files.seen import SeenFiles
+from tenuto.agent.tools.processes.pdf import Pdfs
+from tenuto.agent.tools.settings import ToolSettings
 from tenuto.core.rule import Subject
-from tenuto.ports.tool import Place, ToolFailed
+from tenuto.ports.tool import GivenFile, Place, ToolFailed, ToolResult
 
 ATTACHED = "file:"
 """Before the id of a file that was attached to a prompt."""
 LOOK_BYTES = 8192
+PDF = b"%PDF-"
+IMAGES = (b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"\xff\xd8\xff", b"RIFF")
+"""How those begin that models see."""
+SHOWN_BYTES = 20_000_000
+"""A larger image no provider takes, and a larger PDF nobody reads out."""
 LINE_CHARACTERS = 2000
 LINES = 2000
 PIECE_BYTES = 65_536
@@ -50,24 +59,36 @@ class ReadFile(BuiltIn[ReadFileArguments]):
     name = "read_file"
     about = (
         "Read a text file. Each line comes with its number and a tab, which are not part of the "
-        "file. Long files come in stretches: the end says how to read on."
+        "file. Long files come in stretches: the end says how to read on. Of a PDF you get its "
+        "text; a PNG, JPEG, GIF or WebP image is shown to you if you can see."
     )
     takes = ReadFileArguments
+
+    def __init__(self, settings: ToolSettings, threads: Threads, seen: SeenFiles) -> None:
+        super().__init__(settings, threads, seen)
+        self._pdfs = Pdfs()
 
     async def about_call(self, given: ReadFileArguments, place: Place) -> Subject:
         if given.path.startswith(ATTACHED):
             return Subject(tool=self.name)
         return await self.about_file(place, given.path)
 
-    async def work(self, given: ReadFileArguments, place: Place) -> str:
+    async def work(self, given: ReadFileArguments, place: Place) -> str | ToolResult:
         if given.path.startswith(ATTACHED):
             content = await place.attached(given.path.removeprefix(ATTACHED))
-            return await self.threads.run(
+            read = await self.threads.run(
                 lambda errand: self._numbered(BytesIO(content), given, errand)
             )
-        return await self.threads.run(lambda errand: self._read_lines(given, place, errand))
+        else:
+            read = await self.threads.run(lambda errand: self._read_lines(given, place, errand))
+        if isinstance(read, str):
+            return read
+        if seen := picture(read):
+            return _shown(given.path, read, seen)
+        text = BytesIO((await self._pdfs.text(read)).encode())
+        return await self.threads.run(lambda errand: self._stretch(Lines(text, errand), given))
 
-    def _read_lines(self, given: ReadFileArguments, place: Place, errand: Errand) -> str:
+    def _read_lines(self, given: ReadFileArguments, place: Place, errand: Errand) -> str | bytes:
         spot = self.locate(place, given.path)
         with opened_file(spot) as descriptor, open(descriptor, "rb", closefd=False) as file:
             state = state_of(os.fstat(descriptor))
@@ -75,10 +96,16 @@ class ReadFile(BuiltIn[ReadFileArguments]):
         self.seen.note(place.session_id, spot.shown, state)
         return said
 
-    def _numbered(self, file: BinaryIO, given: ReadFileArguments, errand: Errand) -> str:
+    def _numbered(self, file: BinaryIO, given: ReadFileArguments, errand: Errand) -> str | bytes:
+        """The lines asked for; all bytes of what is no text and can be shown nevertheless."""
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
-        if b"\0" in file.read(LOOK_BYTES):
+        head = file.read(LOOK_BYTES)
+        if size <= SHOWN_BYTES and (head.startswith(PDF) or head.startswith(IMAGES)):
+            content = head + file.read()
+            if head.startswith(PDF) or picture(content):
+                return content
+        if b"\0" in head:
             raise ToolFailed(f"{given.path} is a binary file of {size:,} bytes.")
         file.seek(0)
         return self._stretch(Lines(file, errand), given)
@@ -108,6 +135,14 @@ class ReadFile(BuiltIn[ReadFileArguments]):
         if number:
             raise ToolFailed(f"{given.path} has only {number} lines.")
         return "(the file is empty)"
+
+
+def _shown(path: str, content: bytes, seen: Picture) -> ToolResult:
+    name = path.rsplit("/", 1)[-1]
+    return ToolResult(
+        text=f"{path}: an image of {seen.width} × {seen.height} pixels.",
+        files=(GivenFile(name=name, media_type=seen.media_type, content=content),),
+    )
 
 
 class Lines:

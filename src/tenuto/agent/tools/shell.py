@@ -26,6 +26,12 @@ LOST = (
     "with everything it had started]"
 )
 
+REFUSED = ("Permission denied", "Read-only file system", "EACCES", "EROFS")
+KEPT_IN = (
+    "[commands are in a sandbox: they can write only in the workspace and in the folder $TMPDIR, "
+    "and cannot read the server's own data]"
+)
+
 
 class ShellArguments(Arguments):
     synonyms: ClassVar[Mapping[str, str]] = {
@@ -84,7 +90,10 @@ class Shell(BuiltIn[ShellArguments]):
         finally:
             said = teller.close()
         limit = Limit(seconds=seconds, most=self.settings.shell_seconds_max)
-        text = "\n".join([said.rstrip("\n") or "(no output)", *_remarks(ended, limit)])
+        remarks = _remarks(ended, limit)
+        if one is not command and ended.status != 0 and any(word in said for word in REFUSED):
+            remarks.append(KEPT_IN)
+        text = "\n".join([said.rstrip("\n") or "(no output)", *remarks])
         return ToolResult(text=text, details={"exit_code": ended.status})
 
     def _folder(self, cwd: str, place: Place) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenuto.core.message import Message
-from tenuto.core.run import Run
+from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
 from tenuto.core.thing import K, kind_of
 from tenuto.core.value import MessageId, RunId, SessionId, StreamId, WorkspaceId
@@ -145,10 +145,12 @@ class PostgresLibrary:
             )
         else:
             at, id = NEWEST if query.cursor is None else place(query.cursor)
-            if status is None:
+            if query.status is None:
                 rows = await self._parts.fetch("runs_page", at, id, limit)
+            elif query.status is RunStatus.QUEUED:
+                rows = await self._parts.fetch("runs_page_waiting", at, id, limit)
             else:
-                rows = await self._parts.fetch("runs_page_in", at, id, limit, status)
+                rows = await self._parts.fetch("runs_page_in", at, id, limit, query.status.value)
         page = decode_all(rows[: query.limit], Run)
         if not len(rows) > len(page) > 0:
             return RunPage(runs=page, next=None)

@@ -226,8 +226,12 @@ ORDER BY accept_number DESC LIMIT $4;
 SELECT body FROM runs WHERE (accepted_at, id) < ($1, $2)
 ORDER BY accepted_at DESC, id DESC LIMIT $3;
 
+-- name: runs_page_waiting
+SELECT body FROM runs WHERE status IN ('queued', 'held') AND (accepted_at, id) < ($1, $2)
+ORDER BY accepted_at DESC, id DESC LIMIT $3;
+
 -- name: runs_page_in
-SELECT body FROM runs WHERE status = ANY ($4::text[]) AND (accepted_at, id) < ($1, $2)
+SELECT body FROM runs WHERE status = $4 AND (accepted_at, id) < ($1, $2)
 ORDER BY accepted_at DESC, id DESC LIMIT $3;
 
 -- name: thing

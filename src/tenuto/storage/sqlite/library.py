@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tenuto.core.message import Message
-from tenuto.core.run import Run
+from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
 from tenuto.core.thing import K, kind_of
 from tenuto.core.value import MessageId, RunId, SessionId, WorkspaceId
@@ -234,11 +234,14 @@ def _run_rows(tx: Transaction, query: RunQuery) -> list[Row]:
     limit = query.limit + 1
     states = None if query.status is None else states_of(query.status)
     status = {} if states is None else {"status": states[0], "held": states[1]}
-    suffix = "_in" if status else ""
     if query.session_id is not None:
         held(tx, query.session_id)
         before = FOR_EVER if query.cursor is None else turn(query.cursor)
-        name = "runs_of_session" + suffix
+        name = "runs_of_session_in" if status else "runs_of_session"
         return tx.rows(name, session_id=query.session_id, before=before, limit=limit, **status)
     at, id = NEWEST if query.cursor is None else place(query.cursor)
-    return tx.rows("runs_page" + suffix, at=at, id=id, limit=limit, **status)
+    if query.status is RunStatus.QUEUED:
+        return tx.rows("runs_page_waiting", at=at, id=id, limit=limit)
+    if query.status is not None:
+        return tx.rows("runs_page_in", at=at, id=id, limit=limit, status=query.status)
+    return tx.rows("runs_page", at=at, id=id, limit=limit)

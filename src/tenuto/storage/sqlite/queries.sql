@@ -148,8 +148,12 @@ ORDER BY accept_number DESC LIMIT :limit;
 SELECT body FROM runs WHERE (accepted_at, id) < (:at, :id)
 ORDER BY accepted_at DESC, id DESC LIMIT :limit;
 
+-- name: runs_page_waiting
+SELECT body FROM runs WHERE status IN ('queued', 'held') AND (accepted_at, id) < (:at, :id)
+ORDER BY accepted_at DESC, id DESC LIMIT :limit;
+
 -- name: runs_page_in
-SELECT body FROM runs WHERE status IN (:status, :held) AND (accepted_at, id) < (:at, :id)
+SELECT body FROM runs WHERE status = :status AND (accepted_at, id) < (:at, :id)
 ORDER BY accepted_at DESC, id DESC LIMIT :limit;
 
 -- name: unfinished_of_workspace

@@ -5,6 +5,7 @@ Landlock, which needs nobody's leave, wherever the kernel has it. It cannot clos
 one that is open; there, and on kernels without it, bubblewrap does, if it is installed.
 """
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 
 from tenuto.agent.tools.files.errand import in_thread
 from tenuto.agent.tools.processes import landlock
+from tenuto.agent.tools.processes import scratch as scratch_folders
 from tenuto.agent.tools.processes.scratch import Scratch, leading_to
 from tenuto.agent.tools.processes.tree import Command, Walls
 from tenuto.core.sandbox import Sandboxing, SandboxKind, SandboxWish
@@ -49,6 +51,7 @@ class Sandbox:
         self._closed = tuple(os.path.realpath(path) for path in closed)
         self._writable = tuple(os.path.realpath(path) for path in writable)
         self._scratch = scratch or Scratch(None)
+        self._sweeping: asyncio.TimerHandle | None = None
 
     @asynccontextmanager
     async def around(self, command: Command, folder: Path, owner: str) -> AsyncIterator[Command]:
@@ -61,6 +64,17 @@ class Sandbox:
             yield await in_thread(lambda _: self._inside(command, folder, scratch))
         finally:
             self._scratch.let_go(owner)
+            self._sweep_later()
+
+    def _sweep_later(self) -> None:
+        if self._sweeping is None:
+            loop = asyncio.get_running_loop()
+            self._sweeping = loop.call_later(scratch_folders.IDLE_SECONDS, self._sweep)
+
+    def _sweep(self) -> None:
+        self._sweeping = None
+        swept = asyncio.get_running_loop().run_in_executor(None, self._scratch.sweep)
+        swept.add_done_callback(lambda left: self._sweep_later() if left.result() else None)
 
     def standing(self) -> Sandboxing:
         """What holds for most workspaces. Blocks, once."""

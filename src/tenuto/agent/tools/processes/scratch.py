@@ -22,7 +22,7 @@ CACHES = {
 }
 """What installers would else write below the home folder; pip and uv go by the first."""
 IDLE_SECONDS = 3600.0
-"""One that nobody came back to for so long goes, when another is made."""
+"""One that nobody came back to for so long goes."""
 NAME_CHARACTERS = 8
 """Short: the path of a socket in it has a limit of its own."""
 
@@ -55,6 +55,13 @@ class Scratch:
             self._holders[name] -= 1
             self._left_at[name] = time.monotonic()
 
+    def sweep(self) -> bool:
+        """Remove those that nobody came back to; whether others are left. Blocks."""
+        with self._lock:
+            if self._begun and self._root is not None:
+                self._sweep(self._root)
+            return bool(self._left_at)
+
     def clear(self) -> None:
         """Remove them all. Blocks."""
         with self._lock:
@@ -73,7 +80,7 @@ class Scratch:
 
     def _sweep(self, root: Path) -> None:
         old = time.monotonic() - IDLE_SECONDS
-        for name in [name for name, at in self._left_at.items() if at < old]:
+        for name in [name for name, at in self._left_at.items() if at <= old]:
             if not self._holders[name]:
                 del self._left_at[name]
                 shutil.rmtree(root / name, ignore_errors=True)
