@@ -42,7 +42,7 @@ FILE = FilePart(
     id=PartId("prt_4"), file_id=FileId("fil_1"), name="a.png", media_type="image/png", size=3
 )
 RUN_FIELDS = (
-    "id session_id by status reason error model mode when_busy on_disconnect accept_number held "
+    "id session_id by status reason error model mode when_busy on_disconnect accept_number held on_interrupt continued "
     "accepted_at started_at finished_at input steered_into continues effort options attended "
     "waiting notices usage"
 )

@@ -8,7 +8,7 @@ from tenuto.core.error import QueueFull, SessionBusy
 from tenuto.core.event import Event, RunAccepted
 from tenuto.core.message import Message
 from tenuto.core.options import NO_WISH, Wish
-from tenuto.core.run import Input, Mode, OnDisconnect, Reason, Run, RunStatus, WhenBusy
+from tenuto.core.run import Input, Mode, OnDisconnect, OnInterrupt, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.session import Control
 from tenuto.core.title import first_title
 from tenuto.core.value import NodeId, PrincipalId, RunId, Value
@@ -27,6 +27,8 @@ class Prompt(Value):
     when_busy: WhenBusy = WhenBusy.QUEUE
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
     continues: RunId | None = None
+    on_interrupt: OnInterrupt = OnInterrupt.STOP
+    continued: int = 0
     wish: Wish = NO_WISH
 
 
@@ -56,6 +58,8 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         accepted_at=moment.now,
         input=prompt.input,
         continues=prompt.continues,
+        on_interrupt=prompt.on_interrupt,
+        continued=prompt.continued,
         effort=prompt.wish.effort,
         options=prompt.wish.options,
         attended=prompt.wish.attended,

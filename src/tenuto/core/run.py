@@ -113,6 +113,14 @@ class OnDisconnect(StrEnum):
     CANCEL = "cancel"
 
 
+class OnInterrupt(StrEnum):
+    """What becomes of a prompt whose run a stop or a crash of the server ends."""
+
+    STOP = "stop"
+    CONTINUE = "continue"
+    """A new run goes on from what is kept, by itself."""
+
+
 class InputText(Value, tag_field="type", tag="text"):
     text: str
 
@@ -206,6 +214,9 @@ class Run(Value):
     """It waits, and is passed over, until it is let go."""
     steered_into: RunId | None = None
     continues: RunId | None = None
+    on_interrupt: OnInterrupt = OnInterrupt.STOP
+    continued: int = 0
+    """How often in a row the server went on by itself, this run included."""
     effort: Effort | None = None
     """None: as the model does by itself."""
     options: Options | None = None

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from tenuto.core.approval import Approval
+from tenuto.core.continuing import continued
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.event import ApprovalResolved, Event, PartUpdated
 from tenuto.core.message import Message, ToolState, close_tools
@@ -49,7 +50,8 @@ def settle(
         control = replace(control, veil=veil)
     ended = run.end(ending, moment.now)
     events.append(run_finished(ended, moment))
-    return Change(events=tuple(events), control=control, result=ended, finished=finished)
+    settled = Change(events=tuple(events), control=control, result=ended, finished=finished)
+    return continued(desk, settled, moment)
 
 
 def _released(control: Control, run: Run) -> Control:

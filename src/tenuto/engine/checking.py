@@ -7,7 +7,7 @@ from tenuto.core.accepting import Prompt
 from tenuto.core.error import InvalidInput, ModelNotFound, NotFound
 from tenuto.core.options import NO_WISH, Wish
 from tenuto.core.principal import Principal
-from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, WhenBusy
+from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, OnInterrupt, WhenBusy
 from tenuto.core.session import Session
 from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.node import Node
@@ -25,6 +25,7 @@ class Draft(Value):
     """None: the comparison's for a pane of one, else an agent."""
     when_busy: WhenBusy = WhenBusy.QUEUE
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
+    on_interrupt: OnInterrupt = OnInterrupt.STOP
     wish: Wish = NO_WISH
 
 
@@ -56,6 +57,7 @@ class Checking:
             mode=draft.mode or default,
             when_busy=draft.when_busy,
             on_disconnect=draft.on_disconnect,
+            on_interrupt=draft.on_interrupt,
             wish=draft.wish,
         )
 

@@ -162,7 +162,9 @@ class Inbox:
         mode = Mode.AGENT if before.mode is Mode.COMPACT else before.mode
         pane = (await self._store.session(before.session_id)).comparison
         model = None if pane else before.model
-        draft = Draft(input="", model=model, mode=mode, wish=before.wish)
+        draft = Draft(
+            input="", model=model, mode=mode, on_interrupt=before.on_interrupt, wish=before.wish
+        )
         prompt = await self._checking.unsaid(before.session_id, draft, by=by)
         run, _ = await self._store.commit(
             before.session_id,

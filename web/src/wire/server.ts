@@ -262,6 +262,9 @@ export type NodeState = "alive" | "draining" | "gone";
 
 export type OnDisconnect = "cancel" | "continue";
 
+/** What becomes of a prompt whose run a stop or a crash of the server ends. */
+export type OnInterrupt = "continue" | "stop";
+
 /** What a wire has no word for is left out. Raises InvalidInput for what no model could take. */
 export interface Options {
   temperature?: number | null;
@@ -362,6 +365,7 @@ export interface PromptBody {
   mode?: "agent" | "chat" | null;
   when_busy?: WhenBusy;
   on_disconnect?: OnDisconnect;
+  on_interrupt?: OnInterrupt;
   effort?: Effort | null;
   options?: Options | null;
   attended?: boolean;
@@ -487,6 +491,8 @@ export interface Run {
   held: boolean;
   steered_into: string | null;
   continues: string | null;
+  on_interrupt: OnInterrupt;
+  continued: number;
   effort: Effort | null;
   options: Options | null;
   attended: boolean;

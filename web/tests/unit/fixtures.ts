@@ -31,6 +31,8 @@ export function run(fields: Partial<Run> = {}): Run {
     finished_at: "2026-11-15T10:00:05.000Z",
     input: "hello",
     held: false,
+    on_interrupt: "stop",
+    continued: 0,
     steered_into: null,
     continues: null,
     effort: null,

@@ -13,7 +13,7 @@ from tenuto.api.sse import EventStream
 from tenuto.api.streams import Viewing
 from tenuto.core.editing import QueueEdit
 from tenuto.core.options import Effort, Options, Wish
-from tenuto.core.run import Mode, OnDisconnect, Run, RunStatus, WhenBusy
+from tenuto.core.run import Mode, OnDisconnect, OnInterrupt, Run, RunStatus, WhenBusy
 from tenuto.core.value import RunId, SessionId, StreamId, Value
 from tenuto.engine.checking import Draft
 from tenuto.ports.query import RunPage, RunQuery
@@ -30,6 +30,8 @@ class PromptBody(Value, forbid_unknown_fields=True):
     """None: `agent`; in a pane of a comparison, its mode."""
     when_busy: WhenBusy = WhenBusy.QUEUE
     on_disconnect: OnDisconnect = OnDisconnect.CONTINUE
+    on_interrupt: OnInterrupt = OnInterrupt.STOP
+    """What becomes of it when the server stops or dies in the middle of its run."""
     effort: Effort | None = None
     """How hard to think; None: as the model does by itself."""
     options: Options | None = None
@@ -57,6 +59,7 @@ async def accept(call: Call) -> ASGIApp:
         mode=None if body.mode is None else Mode(body.mode),
         when_busy=body.when_busy,
         on_disconnect=body.on_disconnect,
+        on_interrupt=body.on_interrupt,
         wish=Wish(effort=body.effort, options=body.options, attended=body.attended),
     )
     if call.wants_events():
