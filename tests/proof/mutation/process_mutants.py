@@ -49,6 +49,21 @@ MUTANTS = (
         ),
     ),
     mutant(
+        "a scratch folder swept from under a command",
+        "What a long command keeps in its temporary folder is gone before its end.",
+        "sandbox",
+        Edit(
+            "agent/tools/processes/scratch.py",
+            "            if not self._holders[name]:\n",
+            "            if name:\n",
+        ),
+        Edit(
+            "agent/tools/processes/scratch.py",
+            "            self._holders[name] += 1\n",
+            "            self._holders[name] += 1\n            self._left_at[name] = 0\n",
+        ),
+    ),
+    mutant(
         "rules of the file that nobody reads",
         "What the administrator forbade is asked about like anything else.",
         "api/sandbox",
