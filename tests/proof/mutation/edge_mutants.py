@@ -156,7 +156,7 @@ MUTANTS = (
         "agent",
         Edit(
             "agent/context.py",
-            ", *(_result(c) for c in self._calls)]",
+            ", *self._results()]",
             "]",
         ),
     ),
@@ -166,10 +166,9 @@ MUTANTS = (
         "agent api/lost",
         Edit(
             "agent/context.py",
-            "            turns.extend(_assistant_turns(message))",
-            "            turns.extend(\n"
-            "                [] if message.finish_reason in CUT_OFF else _assistant_turns(message)\n"
-            "            )",
+            "            turns.extend(_assistant_turns(message, files))",
+            "            if message.finish_reason not in CUT_OFF:\n"
+            "                turns.extend(_assistant_turns(message, files))",
         ),
     ),
     mutant(

@@ -52,6 +52,6 @@ MUTANTS = (
         "rules of the file that nobody reads",
         "What the administrator forbade is asked about like anything else.",
         "api/sandbox",
-        Edit("engine/toolbox.py", "*BY_DEFAULT, *self.written, *said", "*BY_DEFAULT, *said"),
+        Edit("engine/rulebook.py", "*BY_DEFAULT, *self.written, *said", "*BY_DEFAULT, *said"),
     ),
 )
