@@ -99,7 +99,8 @@ class Scenario:
             await talk.watch.until(partial(answered, approval=asked[0]))
 
     async def stopper(self) -> None:
-        """Cancels: with a queue, of one run, of a tool's tree, of a question, and what follows."""
+        """Cancels: with a queue, of one run, of a tool's tree, of a question, and what follows; at last
+        one that holds what waits."""
         talk = await self._people.talk(title="Stop")
         one = await talk.prompt("stop one: endless")
         two = await talk.prompt("stop two: say")
@@ -124,6 +125,13 @@ class Scenario:
         await talk.speaks(silent)
         await talk.cancel(silent)
         await talk.settled(await talk.prompt("stop six: say"))
+        stopped = await talk.prompt("stop seven: endless")
+        kept = await talk.prompt("stop eight: say")
+        await talk.speaks(stopped)
+        await self._caller.ask("POST", f"{talk.path}/cancel", {"queue": "hold"})
+        await talk.settled(stopped)
+        await self._caller.ask("POST", f"{talk.path}/release")
+        await talk.settled(kept)
 
     async def interrupter(self) -> None:
         """One prompt takes another's place, whose ending the store refuses as it is; one joins

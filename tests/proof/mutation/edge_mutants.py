@@ -167,9 +167,8 @@ MUTANTS = (
         Edit(
             "agent/context.py",
             "            turns.extend(_assistant_turns(message, files))",
-            "            turns.extend(\n"
-            "                [] if message.finish_reason in CUT_OFF else _assistant_turns(message, files)\n"
-            "            )",
+            "            if message.finish_reason not in CUT_OFF:\n"
+            "                turns.extend(_assistant_turns(message, files))",
         ),
     ),
     mutant(

@@ -12,6 +12,7 @@ from tests.proof.mutation import (
     principal_mutants,
     process_mutants,
     rule_mutants,
+    tool_mutants,
     wire_mutants,
 )
 from tests.proof.mutation.mutant import Mutant
@@ -28,5 +29,6 @@ MUTANTS: tuple[Mutant, ...] = (
     *principal_mutants.MUTANTS,
     *process_mutants.MUTANTS,
     *rule_mutants.MUTANTS,
+    *tool_mutants.MUTANTS,
     *wire_mutants.MUTANTS,
 )
