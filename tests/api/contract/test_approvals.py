@@ -202,18 +202,22 @@ async def test_a_tool_that_only_looks_does_not_ask(house: House, session_id: str
 
 
 @pytest.mark.failure(29)
-async def test_a_question_is_a_row_that_a_crash_resolves(tmp_path: Path) -> None:
+@pytest.mark.guarantee("E2")
+async def test_a_question_outlives_a_crash_and_is_answered_once(tmp_path: Path) -> None:
     async with open_house(tmp_path, {}) as house:
         session_id = await house.session()
         run, approval = await asked(house, session_id, "crash.txt")
         await house.server.kill()
         await house.server.start()
-        ended = await house.ended(run["id"])
-        assert (ended["status"], ended["reason"]) == ("interrupted", "server_crashed")
+        assert (await house.run(run["id"]))["status"] == "running"
+        assert (await house.api.get(f"/api/sessions/{session_id}"))["state"] == "waiting"
         (listed,) = (await house.api.get(f"/api/sessions/{session_id}/approvals"))["approvals"]
-        assert (listed["id"], listed["state"]) == (approval["id"], "cancelled")
-        late = await house.api.post(f"/api/approvals/{approval['id']}", {"decision": "deny"})
-        refused(late, 409, "already_answered")
+        assert (listed["id"], listed["state"]) == (approval["id"], "pending")
+        path, no = f"/api/approvals/{approval['id']}", {"decision": "deny"}
+        assert (await house.api.post(path, no)).status == 200
+        await (await house.request()).say("As you like.")
+        assert (await house.ended(run["id"]))["status"] == "completed"
+        refused(await house.api.post(path, no), 409, "already_answered")
         assert not (await folder(house) / "crash.txt").exists()
 
 
