@@ -28,9 +28,9 @@ async def test_it_writes_nothing_for_what_it_lost_and_goes_on_with_new_work(stag
     await exchange.text(", and while it slept")
     for run_id in (told["id"], tool["run_id"]):
         assert (await stage.bea.ended(run_id))["status"] == "interrupted"
+    await _until_dead(tool["pid"])
     logs = [await read_log(stage.bea.api, session) for session in (talk, work)]
     node.thaw()
-    await _until_dead(tool["pid"])
     await exchange.closed()
     # What it does now comes after all that it may have wanted to say of the lost runs.
     new = await stage.ada.session()

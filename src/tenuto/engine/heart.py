@@ -88,8 +88,7 @@ class Heart:
         """Without another beat, stop what runs here before others may think it is gone."""
         if self._fuse is not None:
             self._fuse.cancel()
-        margin = min(MARGIN_SECONDS, self._lease_seconds / 3)
-        left = sent + self._lease_seconds - margin - self._node.clock.seconds()
+        left = sent + safe_seconds(self._lease_seconds) - self._node.clock.seconds()
         self._fuse = asyncio.get_running_loop().call_later(max(0.0, left), self._fence)
 
     def _fence(self) -> None:
@@ -105,3 +104,8 @@ class Heart:
             active_runs=len(self._coordinator.active_runs()),
             started_at=self._started_at,
         )
+
+
+def safe_seconds(lease_seconds: float) -> float:
+    """How long after a beat what works here may go on without another."""
+    return lease_seconds - min(MARGIN_SECONDS, lease_seconds / 3)

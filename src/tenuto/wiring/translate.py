@@ -21,6 +21,7 @@ from tenuto.core.error import StorageTrouble
 from tenuto.core.permission import Permission
 from tenuto.core.value import Instant
 from tenuto.engine.folders import Folders
+from tenuto.engine.heart import safe_seconds
 from tenuto.engine.kit import FixedTools, JoinedTools
 from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
@@ -203,5 +204,7 @@ def _tools(settings: Settings, sandbox: Sandbox) -> ToolSettings:
         shell_seconds=settings.tools.shell_seconds,
         allow_private_addresses=settings.tools.allow_private_addresses,
         data=settings.data,
+        # Where others take over what a server does that stands still, its commands end by then.
+        patience=int(safe_seconds(settings.limits.lease_seconds)) if settings.is_shared else 0,
         sandbox=sandbox,
     )

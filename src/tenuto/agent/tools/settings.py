@@ -22,5 +22,7 @@ class ToolSettings(Value):
     """Whether `fetch_url` may reach this machine and the networks around it."""
     data: Path | None = None
     """The server's own folder, closed to file tools; None: there is none."""
+    patience: int = 0
+    """Seconds after which commands are ended if the server stands still; 0: they are not."""
     sandbox: Sandbox = NO_SANDBOX
     """What keeps commands in their workspace."""

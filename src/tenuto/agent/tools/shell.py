@@ -78,6 +78,7 @@ class Shell(BuiltIn[ShellArguments]):
             folder=folder,
             environment={**without_secrets(os.environ), "PWD": folder},
             seconds=seconds,
+            patience=self.settings.patience,
         )
         teller = Teller(place, self.settings.output_characters)
         try:

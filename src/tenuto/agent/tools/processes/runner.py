@@ -2,9 +2,10 @@
 
 Standard library only, so that it starts fast. Its standard input is the leash: first it brings
 the order (a length in four bytes, then with zero bytes between them: a key, a mark, a folder, how
-many paths are writable and how many closed, those, and the command's arguments; with none there
-is no sandbox), and when it closes, for whatever reason, every descendant is ended before
-this process ends. Standard output becomes the command's output and errors; standard error carries
+many paths are writable and how many closed, how many seconds a silent server is borne, those
+paths, and the command's arguments; with none there is no sandbox), and when it closes, for whatever
+reason, every descendant is ended before this process ends; so it is when a server that stands still
+has not beaten for so long (0 seconds: it need not). Standard output becomes the command's output and errors; standard error carries
 the report, signed with the key: `nowhere ERRNO`, `unsafe ERRNO` if the sandbox cannot be had, or
 `started PID` and then `ended STATUS LEFT` or `stopped LEFT`.
 
@@ -50,7 +51,7 @@ def main() -> None:
     if order is None:
         return
     key, mark, folder, counts, *rest = order
-    writable, closed = map(int, counts.split())
+    writable, closed, patience = map(int, counts.split())
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:
         os.chdir(folder)
@@ -63,7 +64,7 @@ def main() -> None:
     wake = hear_signals()
     command = start(rest[writable + closed :], int(mark), rules)
     report(key, f"started {command}")
-    status = watch(command, wake, server)
+    status = watch(command, wake, server, patience)
     left = end_all(command)
     report(key, f"stopped {left}" if status is None else f"ended {status} {left}")
 
@@ -126,19 +127,27 @@ def start(arguments: list[bytes], mark: int, rules: int | None) -> int:
         os._exit(127)
 
 
-def watch(command: int, wake: int, server: int) -> int | None:
+def watch(command: int, wake: int, server: int, patience: int) -> int | None:
     """The command's exit status (negative: a signal), or None if it was told to stop."""
     poll = select.poll()
     poll.register(0, select.POLLIN)
     poll.register(wake, select.POLLIN)
+    heard = time.monotonic()
     while True:
         status = reap(command)
         if status is not None:
             return status
         ready = [descriptor for descriptor, _ in poll.poll(PARENT_LOOK_MILLISECONDS)]
-        # Nothing more is ever written to the leash, so readable means closed. The parent is
-        # looked at too: a process that inherited the other end would keep it open.
-        if 0 in ready or os.getppid() != server:
+        # The parent is looked at too: a process that inherited the other end of the leash would
+        # keep it open.
+        if os.getppid() != server:
+            return None
+        if 0 in ready:
+            if not os.read(0, 512):
+                return None
+            heard = time.monotonic()
+        # Others may have taken over what a server does that stands still: see `engine/heart`.
+        if patience and time.monotonic() > heard + patience:
             return None
         if wake in ready and set(os.read(wake, 512)) & set(STOPS):
             return None

@@ -35,6 +35,7 @@ PAUSE_SECONDS = 0.002
 END_SECONDS = 3.5
 """The runner needs at most 3.3 seconds to end a tree; then we do it. A cancel answers after 5."""
 LOOK_SECONDS = 0.05
+BEAT_SECONDS = 0.5
 LAST_WORDS = (b"nowhere", b"unsafe", b"ended", b"stopped")
 
 Hear = Callable[[bytes], None]
@@ -56,6 +57,8 @@ class Command(Value):
     inherited: tuple[int, ...] = ()
     """Descriptors that it gets, under the same numbers."""
     walls: Walls | None = None
+    patience: int = 0
+    """Seconds after which it is ended if this process stands still; 0: it is not."""
 
 
 class Exit(Value):
@@ -82,7 +85,8 @@ async def run(command: Command, hear: Hear) -> Exit:
     try:
         with anyio.move_on_after(command.seconds) as time:
             await runner.send(command)
-            await runner.listen(hear)
+            with runner.beating(command.patience):
+                await runner.listen(hear)
     finally:
         said = await runner.let_go(hear)
     match said:
@@ -123,7 +127,7 @@ class Runner:
     async def send(self, command: Command) -> None:
         """Tell it what to run."""
         walls = command.walls or Walls()
-        counts = f"{len(walls.writable)} {len(walls.closed)}"
+        counts = f"{len(walls.writable)} {len(walls.closed)} {command.patience}"
         words = (command.folder, counts, *walls.writable, *walls.closed, *command.arguments)
         body = b"\0".join([self._key, b"%d" % self._mark, *map(os.fsencode, words)])
         data = len(body).to_bytes(4, "big") + body
@@ -134,6 +138,25 @@ class Runner:
                     data = data[os.write(self._lead, data) :]
                 except BlockingIOError:
                     await anyio.wait_writable(self._lead)
+
+    @contextmanager
+    def beating(self, patience: int) -> Iterator[None]:
+        """Tell it now and then that this process does not stand still."""
+        if not patience:
+            yield
+            return
+        beats = asyncio.get_running_loop().create_task(self._beat())
+        try:
+            yield
+        finally:
+            beats.cancel()
+
+    async def _beat(self) -> None:
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            # A runner that does not read has its hands full; one that is gone needs no beat.
+            with suppress(BlockingIOError, BrokenPipeError):
+                os.write(self._lead, b".")
 
     async def listen(self, hear: Hear) -> None:
         """Hear everything until the runner is dead, whoever else could still speak."""
