@@ -29,6 +29,7 @@ async def broken_after(exchange: Exchange, text: str) -> None:
 
 
 @pytest.mark.failure(22)
+@pytest.mark.guarantee("E6")
 async def test_a_stream_that_breaks_goes_on_in_the_same_words(house: House) -> None:
     session = await house.session()
     run, exchange = await house.held(session, "Say it")
@@ -43,6 +44,7 @@ async def test_a_stream_that_breaks_goes_on_in_the_same_words(house: House) -> N
     assert [part["text"] for part in answer["parts"]] == ["Hello world, and all."]
 
 
+@pytest.mark.guarantee("E6")
 async def test_what_a_model_says_again_after_a_break_is_not_shown_twice(house: House) -> None:
     session = await house.session()
     run, exchange = await house.held(session, "Say it")
@@ -55,6 +57,7 @@ async def test_what_a_model_says_again_after_a_break_is_not_shown_twice(house: H
     assert (await house.texts(session))[-1] == "The moon pulls at the water."
 
 
+@pytest.mark.guarantee("E6")
 async def test_a_stream_that_breaks_a_fourth_time_ends_the_run_and_keeps_all(house: House) -> None:
     session = await house.session()
     run, exchange = await house.held(session, "Say it")
@@ -70,6 +73,7 @@ async def test_a_stream_that_breaks_a_fourth_time_ends_the_run_and_keeps_all(hou
     assert [wait and wait["attempt"] for wait in told] == [2, None, 3, None, 4, None]
 
 
+@pytest.mark.guarantee("E6")
 async def test_a_call_that_was_half_written_when_the_stream_broke_is_written_anew(
     house: House,
 ) -> None:
@@ -94,6 +98,7 @@ async def test_a_call_that_was_half_written_when_the_stream_broke_is_written_ane
     assert states == ["failed", "done"]
 
 
+@pytest.mark.guarantee("E6")
 async def test_a_wait_is_seen_and_a_cancel_ends_it_at_once(house: House) -> None:
     session = await house.session()
     run, exchange = await house.held(session)

@@ -17,6 +17,7 @@ COUNT, TURNS = (10, 50) if is_given() else (1, 15)
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.guarantee("E5")
 @pytest.mark.parametrize("number", range(COUNT))
 async def test_no_request_of_a_conversation_is_refused(tmp_path: Path, number: int) -> None:
     seed = seed_of(f"conversation {number}")

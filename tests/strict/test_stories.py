@@ -26,6 +26,7 @@ STORIES = 120
 """In one test; the long run takes thousands."""
 
 
+@pytest.mark.guarantee("E5")
 @pytest.mark.parametrize("part", range(4))
 def test_no_request_of_any_story_is_refused(part: int) -> None:
     first = seed_of(f"stories {part}")
