@@ -14,7 +14,7 @@ from tenuto.core.event import (
     PartUpdated,
     SessionUpdated,
 )
-from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.message import ToolPart, ToolState, change_of
 from tenuto.core.parking import roused
 from tenuto.core.permission import Permission
 from tenuto.core.rule import Rule, Subject, grant_of, granting, judge
@@ -45,7 +45,7 @@ def request(
         at=moment.now,
         by=moment.by,
         message_id=message_id,
-        part=waiting,
+        part=change_of(part, waiting),
     )
     asked = ApprovalRequested(
         session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, approval=approval

@@ -133,10 +133,11 @@ class Work:
         """Record the call as it ended, with these files, which are kept from now on."""
         kept = tuple([await self._keep(file) for file in given])
         ended = replace(part, files=kept)
+        change = self.recorder.grown_to(ended)
         await self.recorder.flush()
         message_id = self.recorder.message_id
         await self._commit(
-            lambda desk: giving.give(desk, self._fence, message_id, ended, self._node.moment())
+            lambda desk: giving.give(desk, self._fence, message_id, change, self._node.moment())
         )
         self.recorder.stored_elsewhere(ended)
         return ended

@@ -191,7 +191,7 @@ export class Transcript {
         growing.start(event.part);
         return true;
       case "part.delta":
-        return growing.grow(event.part_id, event.offset, event.text);
+        return growing.grow(event.part_id, event.offset, event.text, event.field);
       case "part.updated":
         return growing.update(event.part);
       case "message.finished":

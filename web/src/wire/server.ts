@@ -306,9 +306,13 @@ export interface PartDelta {
   by?: string;
   message_id: string;
   part_id: string;
+  field?: PartField;
   offset: number;
   text: string;
 }
+
+/** What of a part a delta adds to. */
+export type PartField = "input" | "output" | "text";
 
 export interface PartStarted {
   type: "part.started";
@@ -327,7 +331,7 @@ export interface PartUpdated {
   at: string;
   by?: string;
   message_id: string;
-  part: TextPart | ReasoningPart | FilePart | ToolPart;
+  part: TextPart | ReasoningPart | FilePart | ToolChange;
 }
 
 export type Permission = "allow" | "ask" | "deny";
@@ -772,6 +776,22 @@ export interface TextPart {
 }
 
 export type TitleSource = "auto" | "provisional" | "user";
+
+/** A tool call as it is from now on; of what is left out, nothing has changed. */
+export interface ToolChange {
+  type: "tool";
+  id: string;
+  call_id: string;
+  name: string;
+  input?: Record<string, unknown>;
+  input_text?: string;
+  state: ToolState;
+  output?: string | null;
+  error: string | null;
+  details?: Record<string, unknown>;
+  files?: ToolFile[];
+  seal?: Seal;
+}
 
 /** A file that a tool gave along with its result: an image, as a rule. */
 export interface ToolFile {

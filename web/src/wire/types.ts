@@ -12,6 +12,7 @@ export type {
   Message,
   Mode,
   Model,
+  PartField,
   ReasoningPart,
   Rule,
   Run,
@@ -27,6 +28,9 @@ export type {
 } from "./server";
 
 export type Part = server.Message["parts"][number];
+
+/** A part as an update tells it: of a tool call, what is left out stays as it was. */
+export type Changed = server.PartUpdated["part"];
 
 /** The server fills in what else describes a file. */
 export type InputPart =

@@ -14,7 +14,7 @@ export interface Told {
 
 const folder = join(import.meta.dirname, "../../../../tests/golden");
 
-export const golden: Told[] = readdirSync(folder)
+export const golden: Told[] = readdirSync(folder, { recursive: true, encoding: "utf8" })
   .filter((name) => name.endsWith(".json"))
   .map((name) => {
     const told = JSON.parse(readFileSync(join(folder, name), "utf8")) as Omit<Told, "name">;
