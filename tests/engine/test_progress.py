@@ -19,7 +19,7 @@ RUNNING = ToolPart(
 LIMIT_SECONDS = 10.0
 
 
-class Pad:
+class OutputPad:
     def __init__(self) -> None:
         self.outputs: list[str | None] = []
         self.written = asyncio.Event()
@@ -37,18 +37,18 @@ class Pad:
 
 
 @pytest.fixture
-def pad(monkeypatch: pytest.MonkeyPatch) -> Pad:
+def pad(monkeypatch: pytest.MonkeyPatch) -> OutputPad:
     monkeypatch.setattr(progress, "SECONDS", 0.0)
-    return Pad()
+    return OutputPad()
 
 
-def begun(pad: Pad) -> Progress:
+def begun(pad: OutputPad) -> Progress:
     telling = Progress(cast("Recorder", pad))
     telling.begin(RUNNING)
     return telling
 
 
-async def test_what_is_added_is_recorded_again_and_again(pad: Pad) -> None:
+async def test_what_is_added_is_recorded_again_and_again(pad: OutputPad) -> None:
     telling = begun(pad)
     for output in ("a", "ab", "abc"):
         telling.tell(output)
@@ -57,7 +57,7 @@ async def test_what_is_added_is_recorded_again_and_again(pad: Pad) -> None:
 
 
 async def test_a_long_output_that_is_said_anew_waits_and_only_its_last_word_counts(
-    pad: Pad, monkeypatch: pytest.MonkeyPatch
+    pad: OutputPad, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     telling = begun(pad)
     telling.tell("a")
@@ -76,7 +76,7 @@ async def test_a_long_output_that_is_said_anew_waits_and_only_its_last_word_coun
     telling.stop()
 
 
-async def test_nothing_is_recorded_once_the_call_has_ended(pad: Pad) -> None:
+async def test_nothing_is_recorded_once_the_call_has_ended(pad: OutputPad) -> None:
     telling = begun(pad)
     telling.tell("a")
     telling.stop()
