@@ -20,7 +20,7 @@ COLOUR: Json = {"question": "Which colour?", "options": [{"label": "Red"}, {"lab
 SHELL: Json = {"command": "echo x >> count"}
 
 
-class Asked:
+class QuestionScene:
     """One session whose run asks its person in words."""
 
     def __init__(self, raw: RawApi, server: TenutoServer, model: ModelServer) -> None:
@@ -81,12 +81,12 @@ class Asked:
 
 
 @pytest.fixture
-def asked(raw: RawApi, server: TenutoServer, model: ModelServer) -> Asked:
-    return Asked(raw, server, model)
+def asked(raw: RawApi, server: TenutoServer, model: ModelServer) -> QuestionScene:
+    return QuestionScene(raw, server, model)
 
 
 @pytest.mark.parametrize("restarts", [0, 1, 3])
-async def test_it_goes_on_when_it_is_answered_once(asked: Asked, restarts: int) -> None:
+async def test_it_goes_on_when_it_is_answered_once(asked: QuestionScene, restarts: int) -> None:
     await asked.prompt(("ask_user", {"questions": [COLOUR]}))
     question = await asked.question()
     for _ in range(restarts):
@@ -109,7 +109,7 @@ async def test_it_goes_on_when_it_is_answered_once(asked: Asked, restarts: int) 
 
 
 async def test_what_was_asked_together_is_answered_before_and_after_a_restart(
-    asked: Asked,
+    asked: QuestionScene,
 ) -> None:
     await asked.prompt(*[("ask_user", {"questions": [COLOUR]})] * 2)
     first, second = await asked.question(0), await asked.question(1)
@@ -127,7 +127,7 @@ async def test_what_was_asked_together_is_answered_before_and_after_a_restart(
     await assert_settled(asked.raw, asked.id)
 
 
-async def test_permission_and_an_answer_are_waited_for_alike(asked: Asked) -> None:
+async def test_permission_and_an_answer_are_waited_for_alike(asked: QuestionScene) -> None:
     await asked.prompt(("ask_user", {"questions": [COLOUR]}), ("shell", SHELL))
     await asked.answer(await asked.question(), "Red")
     async with asked.raw.sse(f"/api/sessions/{asked.id}/events") as stream:
@@ -142,7 +142,7 @@ async def test_permission_and_an_answer_are_waited_for_alike(asked: Asked) -> No
 
 
 @pytest.mark.parametrize("server_env", [{"TENUTO_DRAIN": "600"}])
-async def test_it_holds_up_no_drain_and_goes_on_after_it(asked: Asked) -> None:
+async def test_it_holds_up_no_drain_and_goes_on_after_it(asked: QuestionScene) -> None:
     await asked.prompt(("ask_user", {"questions": [COLOUR]}))
     question = await asked.question()
     assert await asked.server.terminate() == 0
@@ -155,7 +155,7 @@ async def test_it_holds_up_no_drain_and_goes_on_after_it(asked: Asked) -> None:
 
 
 @pytest.mark.parametrize("how", ["steer", "dismiss", "cancel"])
-async def test_after_a_restart_it_ends_as_before_one(asked: Asked, how: str) -> None:
+async def test_after_a_restart_it_ends_as_before_one(asked: QuestionScene, how: str) -> None:
     await asked.prompt(("ask_user", {"questions": [COLOUR]}))
     question = await asked.question()
     await asked.restarted()
