@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 from tenuto.core.approval import Approval
 from tenuto.core.message import Changed, Message, Part
 from tenuto.core.principal import By
+from tenuto.core.question import Question
 from tenuto.core.run import Run
 from tenuto.core.session import Session, SessionChanges
 from tenuto.core.thing import Thing
@@ -100,6 +101,22 @@ class ApprovalResolved(ApprovalEvent, tag="approval.resolved"):
     pass
 
 
+class QuestionEvent(ThingEvent):
+    question: Question
+
+    @property
+    def thing(self) -> Thing:
+        return self.question
+
+
+class QuestionAsked(QuestionEvent, tag="question.asked"):
+    pass
+
+
+class QuestionAnswered(QuestionEvent, tag="question.answered"):
+    """It is no longer open: answered, dismissed, or its run has ended."""
+
+
 class SessionCreated(EventBase, tag="session.created"):
     """Only in the workspace's log: a session's own log begins after it."""
 
@@ -137,6 +154,8 @@ Event = (
     | PartUpdated
     | ApprovalRequested
     | ApprovalResolved
+    | QuestionAsked
+    | QuestionAnswered
     | SessionCreated
     | SessionUpdated
     | SessionRewound
@@ -150,6 +169,8 @@ IN_WORKSPACE = (
     RunFinished,
     ApprovalRequested,
     ApprovalResolved,
+    QuestionAsked,
+    QuestionAnswered,
     SessionCreated,
     SessionUpdated,
     SessionRewound,

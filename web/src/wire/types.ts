@@ -9,10 +9,12 @@ export type {
   Effort,
   FileInfo,
   FilePart,
+  Inquiry,
   Message,
   Mode,
   Model,
   PartField,
+  Question,
   ReasoningPart,
   Rule,
   Run,
@@ -56,6 +58,8 @@ export interface Snapshot {
   runs: server.Run[];
   /** Pending ones. */
   approvals: server.Approval[];
+  /** Pending ones. */
+  questions: server.Question[];
   /** The queued runs, in the order in which they will start. */
   queue: string[];
   compactions: Compaction[];
