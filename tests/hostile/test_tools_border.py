@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from tenuto.core.error import NotFound
 from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.output import OutputPiece
 from tenuto.core.permission import Permission
 from tenuto.core.rule import Subject
 from tenuto.core.value import CallId, PartId
@@ -64,6 +66,12 @@ class Desktop:
 
     def call(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    async def keep_output(self, name: str, piece: OutputPiece, forget: object) -> None:
+        piece.text.encode()
+
+    async def output(self, name: str) -> str:
+        raise NotFound("there is none")
 
     async def site(self) -> Site:
         return site(self._folder)

@@ -2,7 +2,8 @@
 
 import codecs
 import re
-from typing import Protocol
+
+from tenuto.ports.tool import Reel
 
 ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursors
@@ -18,11 +19,6 @@ LONGEST_LINE = 8_000
 LONGEST_CODE = 4_000
 STRANGE = 0.1
 """Of its characters: what has more that are none is no text."""
-
-
-class Reel(Protocol):
-    def add(self, text: str) -> None:
-        """Take more of it."""
 
 
 class Screen:
