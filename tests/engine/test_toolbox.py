@@ -19,6 +19,7 @@ from tenuto.engine.rulebook import Rulebook
 from tenuto.engine.toolbox import Toolbox
 from tenuto.engine.work import Work
 from tenuto.ports.model import ToolSpec
+from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.tool import GivenFile, Parallel, Place, Site, ToolFailed, ToolResult
 from tests.engine.sites import site
 
@@ -49,6 +50,9 @@ class RecordedWork:
 
     def call(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def changes(self, part: ToolPart) -> FileChanges:
+        return Untold()
 
     async def give(self, part: ToolPart, given: list[GivenFile]) -> ToolPart:
         self.given += given

@@ -4,6 +4,7 @@ import msgspec
 from msgspec import UNSET
 
 from tenuto.core.approval import Approval
+from tenuto.core.file_change import FileChange
 from tenuto.core.message import Message, Part
 from tenuto.core.principal import By
 from tenuto.core.run import Run
@@ -86,6 +87,22 @@ class ApprovalResolved(ApprovalEvent, tag="approval.resolved"):
     pass
 
 
+class FileChangeEvent(ThingEvent):
+    change: FileChange
+
+    @property
+    def thing(self) -> Thing:
+        return self.change
+
+
+class FileChanging(FileChangeEvent, tag="file.changing"):
+    """It is about to be done: what was there is kept."""
+
+
+class FileChanged(FileChangeEvent, tag="file.changed"):
+    pass
+
+
 class SessionCreated(EventBase, tag="session.created"):
     """Only in the workspace's log: a session's own log begins after it."""
 
@@ -123,6 +140,8 @@ Event = (
     | PartUpdated
     | ApprovalRequested
     | ApprovalResolved
+    | FileChanging
+    | FileChanged
     | SessionCreated
     | SessionUpdated
     | SessionRewound

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.file_change import FileChange
 from tenuto.core.value import Value
 
-Thing = Approval
+Thing = Approval | FileChange
 
 K = TypeVar("K", bound=Thing)
 
@@ -32,12 +33,14 @@ KINDS = (
         value=Approval,
         open=frozenset({ApprovalState.PENDING}),
     ),
+    # Never open: a decision about one is told which, so that it costs the same after a thousand.
+    ThingKind(name="change", many="changes", value=FileChange, open=frozenset()),
 )
-_BY_VALUE = {kind.value: kind for kind in KINDS}
+_BY_VALUE: dict[type[Value], ThingKind] = {kind.value: kind for kind in KINDS}
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
 
-def kind_of(value: type[Thing]) -> ThingKind:
+def kind_of(value: type[K]) -> ThingKind:
     return _BY_VALUE[value]
 
 

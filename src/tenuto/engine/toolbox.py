@@ -110,6 +110,7 @@ class Toolbox:
             call_id=part.call_id,
             progress=progress.tell,
             attached=partial(_attached, work),
+            changes=work.changes(part),
         )
 
     async def _subject(self, tool: Tool, arguments: dict[str, Any], place: Place) -> Subject:

@@ -25,6 +25,7 @@ from tenuto.core.starting import Started
 from tenuto.core.suggesting import suggestions
 from tenuto.core.thing import K, is_open
 from tenuto.core.value import ApprovalId, FileId, MessageId, PartId
+from tenuto.engine.call_changes import CallChanges
 from tenuto.engine.insist import insist
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
@@ -117,6 +118,18 @@ class Work:
             run=self.run,
             workspace=workspace,
             folder=self._node.folders.path(workspace),
+        )
+
+    def changes(self, part: ToolPart) -> CallChanges:
+        """Told of the files that the call changes."""
+        return CallChanges(
+            self._store,
+            self._node,
+            run=self.run,
+            session_id=self.session.id,
+            fence=self._fence,
+            call_id=part.call_id,
+            tool=part.name,
         )
 
     async def background(self) -> Background:

@@ -11,6 +11,7 @@ from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
 from tenuto.core.value import CallId, RunId, SessionId, Value
+from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.model import ToolSpec
 
 
@@ -51,6 +52,8 @@ class Place(Value):
     """Told the whole output so far (capped); may be called often, from the event loop."""
     attached: Callable[[str], Awaitable[bytes]] = nothing_attached
     """A file that was attached to the conversation, by its id. Raises ToolFailed."""
+    changes: FileChanges = Untold()
+    """Told of every file that the call changes, so that it can be put back."""
 
 
 class GivenFile(Value):

@@ -2,6 +2,8 @@
 
 from collections import deque
 
+from tenuto.core.text import left_out
+
 
 class Scroll:
     """The beginning and the end of a text of any length, in bounded memory."""
@@ -30,18 +32,7 @@ class Scroll:
     def text(self) -> str:
         tail = "".join(self._tail)
         over = max(0, len(tail) - self._limit // 2)
-        left_out = self._left_out + over
-        if not left_out:
+        missing = self._left_out + over
+        if not missing:
             return self._head + tail
-        return f"{self._head}\n{_cut(left_out, self._limit)}\n{tail[over:]}"
-
-
-def capped(text: str, limit: int) -> str:
-    """The text, or its beginning and how much of it is missing."""
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]}\n{_cut(len(text) - limit, limit)}"
-
-
-def _cut(count: int, limit: int) -> str:
-    return f"[{count:,} characters left out here: output is capped at {limit:,}]"
+        return f"{self._head}\n{left_out(missing, self._limit)}\n{tail[over:]}"

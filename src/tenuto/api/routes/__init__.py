@@ -4,6 +4,7 @@ from tenuto.api.endpoint import Endpoint
 from tenuto.api.routes import (
     about,
     approvals,
+    changes,
     comparisons,
     events,
     export,
@@ -35,6 +36,7 @@ ALL: tuple[Endpoint, ...] = (
     *history.ENDPOINTS,
     *runs.ENDPOINTS,
     *approvals.ENDPOINTS,
+    *changes.ENDPOINTS,
     *comparisons.ENDPOINTS,
     *panes.ENDPOINTS,
     *files.ENDPOINTS,
