@@ -263,6 +263,31 @@ def renumber(sample: SampleLog) -> None:
         event["seq"] = seq
 
 
+def change_after_the_end(sample: SampleLog) -> None:
+    sample.whole("a")
+    sample.accept("b")
+    sample.start("b")
+    sample.change_file("a", "changing", by="b")
+
+
+def take_back_by_itself(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.change_file("a", "changing", by="a", state="reverted")
+
+
+def forget_what_was_there(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.change_file("a", "changing", by="a")
+    sample.change_file("a", "changed", by="a", before={"digest": "other", "mode": 420})
+
+
+def change_in_silence(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.change_file("a", "changing", by="a")
+    sample.change_file("a", "changed", by="a")
+    sample.change_file("a", "changed", by="a")
+
+
 BROKEN: list[tuple[Rule, Break]] = [
     (Rule.KNOWN, lambda sample: sample.event("session.sang")),
     (Rule.COMMON, lose_a_field),
@@ -320,5 +345,9 @@ BROKEN: list[tuple[Rule, Break]] = [
     (Rule.ANSWERED_ONCE, answer_a_question_twice),
     (Rule.NAMED, name_over_the_user),
     (Rule.COMPACTED, compact_what_is_not_there),
+    (Rule.CHANGES_AT_WORK, change_after_the_end),
+    (Rule.CHANGE_STATE, take_back_by_itself),
+    (Rule.BEFORE_STAYS, forget_what_was_there),
+    (Rule.ANNOUNCED, change_in_silence),
     (Rule.DELETED_IDLE, delete_at_work),
 ]

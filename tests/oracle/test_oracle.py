@@ -56,10 +56,26 @@ def asked() -> SampleLog:
     return sample
 
 
+def changed() -> SampleLog:
+    """A run that changes a file twice, a person who takes it back and puts it there again."""
+    sample = SampleLog()
+    sample.accept("a")
+    sample.start("a")
+    for _ in range(2):
+        sample.change_file("a", "changing", by="a")
+        sample.change_file("a", "changed", by="a")
+    sample.change_file("a", "changed", by="a", id="a:g", path="g", tool="shell")
+    sample.finish("a")
+    sample.change_file("a", "changing")
+    sample.change_file("a", "changed", state="reverted")
+    sample.change_file("a", "changed", state="conflict")
+    return sample
+
+
 Tell = Callable[[], SampleLog]
 
 
-@pytest.mark.parametrize("tell", [steered, asked])
+@pytest.mark.parametrize("tell", [steered, asked, changed])
 def test_a_good_log_is_accepted_from_its_first_event_to_its_last(tell: Tell) -> None:
     log = tell().log
     for length in range(len(log)):
