@@ -18,8 +18,8 @@ from tenuto.engine.kit import FixedTools
 from tenuto.engine.rulebook import Rulebook
 from tenuto.engine.toolbox import Toolbox
 from tenuto.engine.work import Work
-from tenuto.ports.model import ToolSpec
 from tenuto.ports.changes import FileChanges, Untold
+from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import GivenFile, Parallel, Place, Site, ToolFailed, ToolResult
 from tests.engine.sites import site
 

@@ -14,13 +14,13 @@ class FileChanges:
 
     def apply(self, event: Json, *, active: str | None, ended: bool) -> None:
         """`ended`: whether the run that the change is of has."""
-        change = event["change"]
+        change: Json = event["change"]
         of_run = event["run_id"] == active == change["run_id"]
         by_person = event["run_id"] is None and ended
         self._must(of_run or by_person, Rule.CHANGES_AT_WORK, event)
         self._must(change["state"] in STATES, Rule.CHANGE_STATE, event)
         self._must(by_person or change["state"] != "reverted", Rule.CHANGE_STATE, event)
-        known = self.changes.get(change["id"], change)
+        known: Json = self.changes.get(change["id"], change)
         self._must(_was(known) == _was(change), Rule.BEFORE_STAYS, known, change)
         if event["type"] == "file.changing":
             self._must("next" in change, Rule.ANNOUNCED, event)

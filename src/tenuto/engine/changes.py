@@ -52,6 +52,12 @@ class Reverted(Value):
     """Not touched."""
 
 
+class RunFolder(Value):
+    path: Path
+    made: tuple[str, ...]
+    """Folders in it that the run made: they go when they are empty."""
+
+
 class ChangeKeeper:
     def __init__(self, store: Store, hand: Hand, node: Node) -> None:
         self._store = store
@@ -73,7 +79,8 @@ class ChangeKeeper:
         run = await self._store.seen_by(by).run(run_id)
         if not run.ended:
             raise SessionBusy(f"run {run_id} is still at work")
-        changes = _chosen(await self.of_run(run_id, by=by), paths, way)
+        known = await self.of_run(run_id, by=by)
+        changes = _chosen(known, paths, way)
         session = await self._store.session(run.session_id)
         workspace = await self._store.workspace(session.workspace_id)
         if not await self._node.folders.has(workspace):
@@ -85,14 +92,17 @@ class ChangeKeeper:
         folder = self._node.folders.path(workspace)
         lock = self._locks.setdefault(folder, asyncio.Lock())
         async with lock:
-            return await finish(self._all(folder, changes, way, by), seconds=FINISH_SECONDS)
+            # A folder that the run made for one file may hold another that it made later.
+            made = {one for change in known for one in change.folders}
+            task = self._all(RunFolder(path=folder, made=tuple(made)), changes, way, by)
+            return await finish(task, seconds=FINISH_SECONDS)
 
     async def _all(
-        self, folder: Path, changes: Sequence[FileChange], way: Way, by: Principal
+        self, where: "RunFolder", changes: Sequence[FileChange], way: Way, by: Principal
     ) -> Reverted:
         reverted, conflicts = [], []
         for change in sorted(changes, key=partial(_turn, way)):
-            why = await _One(self._store, self._hand, self._node, change, way, by).revert(folder)
+            why = await _One(self._store, self._hand, self._node, change, way, by).revert(where)
             if why:
                 conflicts.append(RevertConflict(path=change.path, why=why))
             else:
@@ -120,7 +130,7 @@ class _One:
         self._by = by
         self._bytes = ByteKeeper(store, node, change.session_id)
 
-    async def revert(self, folder: Path) -> str:
+    async def revert(self, where: RunFolder) -> str:
         """Why it was not done; empty if it was, or there was nothing to do."""
         change = self._change
         if change.state is ChangeState.NOT_REVERTIBLE:
@@ -128,8 +138,8 @@ class _One:
         if self._way is Way.FORTH and change.state is not ChangeState.REVERTED:
             return STILL_THERE
         try:
-            grasp = await self._hand.look(folder, change.path)
-            return await self._moved(grasp)
+            grasp = await self._hand.look(where.path, change.path)
+            return await self._moved(grasp, where.made)
         except (Meanwhile, IsADirectoryError, NotADirectoryError):
             return await self._conflict(SINCE)
         except ToolFailed as failure:
@@ -137,7 +147,7 @@ class _One:
         except OSError as error:
             return await self._conflict(error.strerror or "It could not be written.")
 
-    async def _moved(self, grasp: Grasp) -> str:
+    async def _moved(self, grasp: Grasp, made: Sequence[str]) -> str:
         change, found = self._change, None if grasp.seen is None else grasp.seen.state
         goal = change.before if self._way is Way.BACK else change.after
         if same(found, goal):
@@ -156,7 +166,7 @@ class _One:
         await self._commit_changing(replace(change, next=goal))
         self._node.points.reach(Step.FILE_CHANGING, "revert")
         new = None if goal is None else SeenFile(state=goal, content=content)
-        await self._hand.put(grasp, new, made=change.folders if goal is None else ())
+        await self._hand.put(grasp, new, made=made if goal is None else ())
         self._node.points.reach(Step.FILE_CHANGED, "revert")
         await self._tell(self._done(change))
         return ""
