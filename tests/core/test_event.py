@@ -9,15 +9,20 @@ from msgspec.structs import replace
 from tenuto.core import event as events
 from tenuto.core.approval import Approval
 from tenuto.core.event import Event, store_as
+from tenuto.core.file_change import FileChange
 from tenuto.core.message import FilePart, ReasoningPart, TextPart, ToolPart, user_message
+from tenuto.core.question import Inquiry, Option, Question
 from tenuto.core.session import Session, SessionChanges
 from tenuto.core.value import (
     ApprovalId,
     CallId,
+    ChangeId,
     FileId,
     MessageId,
     PartId,
     PrincipalId,
+    QuestionId,
+    RunId,
     SessionId,
     WorkspaceId,
 )
@@ -35,6 +40,22 @@ APPROVAL = Approval(
     call_id=CallId("call_1"),
     tool="shell",
     input={"command": "ls"},
+)
+CHANGE = FileChange(
+    id=ChangeId("run_1:a"),
+    session_id=SessionId("ses_1"),
+    run_id=RunId("run_1"),
+    call_id=CallId("call_1"),
+    path="a",
+)
+QUESTION = Question(
+    id=QuestionId("qst_1"),
+    session_id=SessionId("ses_1"),
+    root_session_id=SessionId("ses_1"),
+    run_id=QUEUED.id,
+    call_id=CallId("call_1"),
+    part_id=PartId("prt_1"),
+    questions=(Inquiry(question="Well?", options=(Option(label="Yes"),)),),
 )
 MSG = MessageId("msg_1")
 TOOL = ToolPart(id=PartId("prt_3"), call_id=CallId("call_1"), name="shell", input={"a": [1, None]})
@@ -78,6 +99,13 @@ ALL: dict[str, tuple[Event, str]] = {
     "approval.resolved": (
         events.ApprovalResolved(**COMMON, approval=APPROVAL.withdraw()),
         "approval",
+    ),
+    "file.changing": (events.FileChanging(**COMMON, change=CHANGE), "change"),
+    "file.changed": (events.FileChanged(**COMMON, change=CHANGE), "change"),
+    "question.asked": (events.QuestionAsked(**COMMON, question=QUESTION), "question"),
+    "question.answered": (
+        events.QuestionAnswered(**COMMON, question=QUESTION.withdraw()),
+        "question",
     ),
     "session.created": (events.SessionCreated(**OF_SESSION, session=SESSION), "session"),
     "session.updated": (
@@ -168,6 +196,15 @@ def test_a_message_and_an_approval_have_their_fields() -> None:
     }
     approval = seen(ALL["approval.requested"][0])["approval"]
     assert approval.keys() >= {"id", "run_id", "call_id", "tool", "input", "state", "decided_by"}
+
+
+def test_a_question_has_its_fields() -> None:
+    question = seen(ALL["question.asked"][0])["question"]
+    wanted = "id session_id root_session_id run_id call_id questions state answers answered_by"
+    assert question.keys() >= set(wanted.split())
+    assert question["questions"] == [
+        {"question": "Well?", "options": [{"label": "Yes", "about": ""}], "multiple": False}
+    ]
 
 
 def test_every_kind_of_event_is_here() -> None:

@@ -114,6 +114,38 @@ def leave_a_question(sample: SampleLog) -> None:
     sample.finish("a", "cancelled", "user")
 
 
+def leave_an_unanswered_question(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending")
+    sample.finish("a", "interrupted", "server_crashed")
+
+
+def ask_in_words_while_waiting(sample: SampleLog) -> None:
+    sample.accept("a")
+    sample.question("a", "pending")
+
+
+def answer_in_words_twice(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending", "dismissed", "answered")
+
+
+def allow_a_question(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending", "allowed")
+
+
+def answer_half(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending", "answered", answers=[["Yes"], ["No"]])
+
+
+def answer_by_nobody(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending", "answered")
+    last(sample, "question.answered")["question"]["answered_by"] = None
+
+
 def speak_while_compacting(sample: SampleLog) -> None:
     at_work(sample, mode="compact")
     sample.finish("a")
@@ -195,6 +227,26 @@ def stream_after_the_start(sample: SampleLog) -> None:
     sample.event("part.delta", "a", **more)
 
 
+def print_after_the_end(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.call("a", "running", "done")
+    sample.print("a", "late")
+
+
+def print_into_an_answer(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.say("a", "once")
+    last(sample, "part.delta")["field"] = "output"
+
+
+def repeat_an_output(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.call("a", "running")
+    sample.print("a", "one\n", "two\n")
+    part = {**last(sample, "part.updated")["part"], "output": "one\ntwo\n", "state": "done"}
+    sample.event("part.updated", "a", message_id="a_a", part=part)
+
+
 def rename_a_call(sample: SampleLog) -> None:
     at_work(sample)
     sample.call("a", "running")
@@ -263,31 +315,6 @@ def renumber(sample: SampleLog) -> None:
         event["seq"] = seq
 
 
-def change_after_the_end(sample: SampleLog) -> None:
-    sample.whole("a")
-    sample.accept("b")
-    sample.start("b")
-    sample.change_file("a", "changing", by="b")
-
-
-def take_back_by_itself(sample: SampleLog) -> None:
-    at_work(sample)
-    sample.change_file("a", "changing", by="a", state="reverted")
-
-
-def forget_what_was_there(sample: SampleLog) -> None:
-    at_work(sample)
-    sample.change_file("a", "changing", by="a")
-    sample.change_file("a", "changed", by="a", before={"digest": "other", "mode": 420})
-
-
-def change_in_silence(sample: SampleLog) -> None:
-    at_work(sample)
-    sample.change_file("a", "changing", by="a")
-    sample.change_file("a", "changed", by="a")
-    sample.change_file("a", "changed", by="a")
-
-
 BROKEN: list[tuple[Rule, Break]] = [
     (Rule.KNOWN, lambda sample: sample.event("session.sang")),
     (Rule.COMMON, lose_a_field),
@@ -315,6 +342,7 @@ BROKEN: list[tuple[Rule, Break]] = [
     (Rule.ENDED_AT, spoil_inside("run.finished", "run", finished_at=None)),
     (Rule.TAKEN, fail_while_waiting),
     (Rule.NO_QUESTION_LEFT, leave_a_question),
+    (Rule.NO_QUESTION_LEFT, leave_an_unanswered_question),
     (Rule.NO_MESSAGE, speak_while_compacting),
     (Rule.PROMPT_FIRST, answer_no_prompt),
     (Rule.ANSWERED, leave_the_answer_open),
@@ -334,6 +362,9 @@ BROKEN: list[tuple[Rule, Break]] = [
     (Rule.OFFSET, spoil("part.delta", offset=4)),
     (Rule.OFFSET, spoil("part.delta", text="")),
     (Rule.INPUT_FIRST, stream_after_the_start),
+    (Rule.FIELD, print_into_an_answer),
+    (Rule.OUTPUT_WHILE_RUNNING, print_after_the_end),
+    (Rule.SAID_ONCE, repeat_an_output),
     (Rule.ONLY_CALLS, rename_a_call),
     (Rule.CALL_STATES, end_a_call_twice),
     (Rule.CALL_STATES, skip_a_state),
@@ -343,11 +374,12 @@ BROKEN: list[tuple[Rule, Break]] = [
     (Rule.REWOUND_IDLE, rewind_at_work),
     (Rule.ASKED, ask_while_waiting),
     (Rule.ANSWERED_ONCE, answer_a_question_twice),
+    (Rule.ASKED, ask_in_words_while_waiting),
+    (Rule.ANSWERED_ONCE, answer_in_words_twice),
+    (Rule.ANSWERED_ONCE, allow_a_question),
+    (Rule.ANSWERS_FIT, answer_half),
+    (Rule.ANSWERS_FIT, answer_by_nobody),
     (Rule.NAMED, name_over_the_user),
     (Rule.COMPACTED, compact_what_is_not_there),
-    (Rule.CHANGES_AT_WORK, change_after_the_end),
-    (Rule.CHANGE_STATE, take_back_by_itself),
-    (Rule.BEFORE_STAYS, forget_what_was_there),
-    (Rule.ANNOUNCED, change_in_silence),
     (Rule.DELETED_IDLE, delete_at_work),
 ]

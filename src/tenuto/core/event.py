@@ -1,12 +1,15 @@
 """The events of a log: facts in the past, each stored before anyone can see it."""
 
+from enum import StrEnum
+
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from tenuto.core.approval import Approval
 from tenuto.core.file_change import FileChange
-from tenuto.core.message import Message, Part
+from tenuto.core.message import Changed, Message, Part
 from tenuto.core.principal import By
+from tenuto.core.question import Question
 from tenuto.core.run import Run
 from tenuto.core.session import Session, SessionChanges
 from tenuto.core.thing import Thing
@@ -50,17 +53,29 @@ class PartStarted(EventBase, tag="part.started"):
     part: Part
 
 
+class PartField(StrEnum):
+    """What of a part a delta adds to."""
+
+    TEXT = "text"
+    INPUT = "input"
+    """Of a tool call: `input_text`."""
+    OUTPUT = "output"
+
+
 class PartDelta(EventBase, tag="part.delta"):
     message_id: MessageId
     part_id: PartId
+    field: PartField | UnsetType = UNSET
+    """Left out: the text; of a tool call, as older logs have it, the input."""
     offset: int
-    """Unicode code points of the part before this text."""
+    """Unicode code points that the field had before this text."""
     text: str
 
 
 class PartUpdated(EventBase, tag="part.updated"):
     message_id: MessageId
-    part: Part
+    part: Changed
+    """Of a tool call, what is left out stays as it was."""
 
 
 class ThingEvent(EventBase):
@@ -103,6 +118,22 @@ class FileChanged(FileChangeEvent, tag="file.changed"):
     pass
 
 
+class QuestionEvent(ThingEvent):
+    question: Question
+
+    @property
+    def thing(self) -> Thing:
+        return self.question
+
+
+class QuestionAsked(QuestionEvent, tag="question.asked"):
+    pass
+
+
+class QuestionAnswered(QuestionEvent, tag="question.answered"):
+    """It is no longer open: answered, dismissed, or its run has ended."""
+
+
 class SessionCreated(EventBase, tag="session.created"):
     """Only in the workspace's log: a session's own log begins after it."""
 
@@ -142,6 +173,8 @@ Event = (
     | ApprovalResolved
     | FileChanging
     | FileChanged
+    | QuestionAsked
+    | QuestionAnswered
     | SessionCreated
     | SessionUpdated
     | SessionRewound
@@ -155,6 +188,8 @@ IN_WORKSPACE = (
     RunFinished,
     ApprovalRequested,
     ApprovalResolved,
+    QuestionAsked,
+    QuestionAnswered,
     SessionCreated,
     SessionUpdated,
     SessionRewound,

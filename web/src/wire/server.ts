@@ -8,11 +8,14 @@ export interface About {
   started_at: string;
 }
 
+export type AnsweredBy = "run" | "steer" | "user";
+
 export interface Approval {
   id: string;
   session_id: string;
   run_id: string;
   call_id: string;
+  part_id?: string;
   tool: string;
   input: Record<string, unknown>;
   subject?: Subject;
@@ -135,6 +138,8 @@ export type Event =
   | ApprovalResolved
   | FileChanging
   | FileChanged
+  | QuestionAsked
+  | QuestionAnswered
   | SessionCreated
   | SessionUpdated
   | SessionRewound
@@ -148,6 +153,7 @@ export interface Export {
   messages: Message[];
   runs: Run[];
   approvals: Approval[];
+  questions: Question[];
 }
 
 /** All that one run did to one path, from its first change to its last. */
@@ -239,6 +245,13 @@ export interface InputText {
   text: string;
 }
 
+/** One of the questions that are asked together. */
+export interface Inquiry {
+  question: string;
+  options: Option[];
+  multiple: boolean;
+}
+
 export type KeyWish = "needed" | "optional";
 
 export interface Message {
@@ -324,6 +337,11 @@ export type OnDisconnect = "cancel" | "continue";
 /** What becomes of a prompt whose run a stop or a crash of the server ends. */
 export type OnInterrupt = "continue" | "stop";
 
+export interface Option {
+  label: string;
+  about: string;
+}
+
 /** What a wire has no word for is left out. Raises InvalidInput for what no model could take. */
 export interface Options {
   temperature?: number | null;
@@ -365,9 +383,13 @@ export interface PartDelta {
   by?: string;
   message_id: string;
   part_id: string;
+  field?: PartField;
   offset: number;
   text: string;
 }
+
+/** What of a part a delta adds to. */
+export type PartField = "input" | "output" | "text";
 
 export interface PartStarted {
   type: "part.started";
@@ -386,7 +408,7 @@ export interface PartUpdated {
   at: string;
   by?: string;
   message_id: string;
-  part: TextPart | ReasoningPart | FilePart | ToolPart;
+  part: TextPart | ReasoningPart | FilePart | ToolChange;
 }
 
 export type Permission = "allow" | "ask" | "deny";
@@ -465,6 +487,50 @@ export interface ProviderTry {
   base_url?: string | null;
   key?: string | null;
   models?: string[] | null;
+}
+
+export interface Question {
+  id: string;
+  session_id: string;
+  root_session_id: string;
+  run_id: string;
+  call_id: string;
+  part_id: string;
+  questions: Inquiry[];
+  state: QuestionState;
+  answers: string[][];
+  answered_by: AnsweredBy | null;
+}
+
+/** It is no longer open: answered, dismissed, or its run has ended. */
+export interface QuestionAnswered {
+  type: "question.answered";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  question: Question;
+}
+
+export interface QuestionAsked {
+  type: "question.asked";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  question: Question;
+}
+
+export interface QuestionList {
+  questions: Question[];
+}
+
+export type QuestionState = "answered" | "cancelled" | "dismissed" | "pending";
+
+/** What a person says to a question: an answer to each, or that there will be none. */
+export interface QuestionWord {
+  answers?: string[][] | null;
+  dismiss?: boolean;
 }
 
 export interface QueuedChange {
@@ -673,6 +739,7 @@ export interface Session {
   active_run: string | null;
   queued: number;
   waiting_approvals: number;
+  waiting_questions: number;
   usage: Usage;
   grants: string[];
   comparison: PaneOf | null;
@@ -846,6 +913,22 @@ export interface TextPart {
 }
 
 export type TitleSource = "auto" | "provisional" | "user";
+
+/** A tool call as it is from now on; of what is left out, nothing has changed. */
+export interface ToolChange {
+  type: "tool";
+  id: string;
+  call_id: string;
+  name: string;
+  input?: Record<string, unknown>;
+  input_text?: string;
+  state: ToolState;
+  output?: string | null;
+  error: string | null;
+  details?: Record<string, unknown>;
+  files?: ToolFile[];
+  seal?: Seal;
+}
 
 /** A file that a tool gave along with its result: an image, as a rule. */
 export interface ToolFile {

@@ -10,9 +10,12 @@ export type {
   FileChange,
   FileInfo,
   FilePart,
+  Inquiry,
   Message,
   Mode,
   Model,
+  PartField,
+  Question,
   ReasoningPart,
   Reverted,
   Rule,
@@ -29,6 +32,9 @@ export type {
 } from "./server";
 
 export type Part = server.Message["parts"][number];
+
+/** A part as an update tells it: of a tool call, what is left out stays as it was. */
+export type Changed = server.PartUpdated["part"];
 
 /** The server fills in what else describes a file. */
 export type InputPart =
@@ -54,6 +60,8 @@ export interface Snapshot {
   runs: server.Run[];
   /** Pending ones. */
   approvals: server.Approval[];
+  /** Pending ones. */
+  questions: server.Question[];
   /** The queued runs, in the order in which they will start. */
   queue: string[];
   compactions: Compaction[];

@@ -4,6 +4,9 @@ from collections import deque
 
 from tenuto.core.text import left_out
 
+WATCHED = 3
+"""Times the limit: as long as an output may grow for those who watch it."""
+
 
 class Scroll:
     """The beginning and the end of a text of any length, in bounded memory."""
@@ -36,3 +39,37 @@ class Scroll:
         if not missing:
             return self._head + tail
         return f"{self._head}\n{left_out(missing, self._limit)}\n{tail[over:]}"
+
+
+class LiveScroll:
+    """The same for those who watch it grow: it is only ever added to, until it is much longer than
+    the limit; then its middle is left out once, and it grows again."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._pieces: list[str] = []
+        self._size = 0
+        self._head = ""
+        self._left_out = 0
+
+    def add(self, text: str) -> None:
+        self._pieces.append(text)
+        self._size += len(text)
+        if self._size > WATCHED * self._limit:
+            self._shorten()
+
+    def text(self) -> str:
+        grown = "".join(self._pieces)
+        self._pieces = [grown]
+        if not self._left_out:
+            return grown
+        return f"{self._head}\n{left_out(self._left_out, self._limit)}\n{grown}"
+
+    def _shorten(self) -> None:
+        grown = "".join(self._pieces)
+        kept = self._limit // 2
+        if not self._left_out:
+            self._head, grown = grown[: self._limit - kept], grown[self._limit - kept :]
+        self._left_out += len(grown) - kept
+        self._pieces = [grown[-kept:]]
+        self._size = len(self._head) + kept
