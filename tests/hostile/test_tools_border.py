@@ -25,8 +25,18 @@ from tenuto.engine.kit import FixedTools
 from tenuto.engine.rulebook import Rulebook
 from tenuto.engine.toolbox import Toolbox
 from tenuto.engine.work import Work
+from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Parallel, Place, Site, Tool, ToolFailed, ToolResult
+from tenuto.ports.tool import (
+    Parallel,
+    Place,
+    Site,
+    Tool,
+    ToolFailed,
+    ToolResult,
+    UserReply,
+    nobody_asked,
+)
 from tests.engine.sites import site
 from tests.tools.desk import Desk
 
@@ -60,12 +70,19 @@ class Desktop:
 
     def __init__(self, folder: Path) -> None:
         self.recorder = Notes()
+        self.requests = self
         self.run = type("Run", (), {"id": "run_1"})
         self.session = type("Session", (), {"id": "ses_1"})
         self._folder = folder
 
     def call(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def changes(self, part: ToolPart) -> FileChanges:
+        return Untold()
+
+    async def question_meanwhile(self, part: ToolPart, inquiries: object) -> UserReply:
+        return await nobody_asked(())
 
     async def keep_output(self, name: str, piece: OutputPiece, forget: object) -> None:
         piece.text.encode()

@@ -66,6 +66,10 @@ class Rule(StrEnum):
     ANSWERS_FIT = "a question that is answered has an answer to each, any other has none"
     NAMED = "a user's name stays"
     COMPACTED = "the active run compacts, up to a message that is there"
+    CHANGES_AT_WORK = "the active run changes files, or a person those of one that has ended"
+    CHANGE_STATE = "a change is in one of its states, and only a person takes one back"
+    BEFORE_STAYS = "what was there before a run stays what it was"
+    ANNOUNCED = "what a file tool changes is said before it is done"
     DELETED_IDLE = "what is deleted has ended"
 
 

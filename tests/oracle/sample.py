@@ -99,6 +99,21 @@ class SampleLog:
             approval = {"id": f"{run_id}_q", "run_id": run_id, "state": state}
             self.event(f"approval.{kind}", run_id, approval=approval)
 
+    def change_file(self, run_id: str, kind: str, *, by: str | None = None, **fields: Any) -> None:
+        """What the log says of the one file that the run changes; `by` is the run, or nobody."""
+        change: Json = {
+            "id": f"{run_id}:f",
+            "run_id": run_id,
+            "path": "f",
+            "tool": "write_file",
+            "state": "revertible",
+            "before": None,
+            "after": {"digest": "new", "mode": 420},
+            **({"next": {"digest": "new", "mode": 420}} if kind == "changing" else {}),
+            **fields,
+        }
+        self.event(f"file.{kind}", by, change=change)
+
     def question(self, run_id: str, *states: str, answers: list[list[str]] | None = None) -> None:
         """The same for what it asks in words."""
         for kind, state in zip(("asked", *["answered"] * 9), states, strict=False):

@@ -14,6 +14,9 @@ from tenuto.core.value import CallId, SessionId
 from tenuto.ports.tool import Place, Reel, ToolFailed, ToolResult
 
 
+MOST_KEPT = 1_000_000
+
+
 class KeptText:
     """What a call gives to be kept whole."""
 
@@ -22,7 +25,8 @@ class KeptText:
         self.text = ""
 
     def add(self, text: str) -> None:
-        self.text += text
+        if len(self.text) < MOST_KEPT:
+            self.text += text
 
 
 class Desk:

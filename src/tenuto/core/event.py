@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from tenuto.core.approval import Approval
+from tenuto.core.file_change import FileChange
 from tenuto.core.message import Changed, Message, Part
 from tenuto.core.principal import By
 from tenuto.core.question import Question
@@ -101,6 +102,22 @@ class ApprovalResolved(ApprovalEvent, tag="approval.resolved"):
     pass
 
 
+class FileChangeEvent(ThingEvent):
+    change: FileChange
+
+    @property
+    def thing(self) -> Thing:
+        return self.change
+
+
+class FileChanging(FileChangeEvent, tag="file.changing"):
+    """It is about to be done: what was there is kept."""
+
+
+class FileChanged(FileChangeEvent, tag="file.changed"):
+    pass
+
+
 class QuestionEvent(ThingEvent):
     question: Question
 
@@ -154,6 +171,8 @@ Event = (
     | PartUpdated
     | ApprovalRequested
     | ApprovalResolved
+    | FileChanging
+    | FileChanged
     | QuestionAsked
     | QuestionAnswered
     | SessionCreated

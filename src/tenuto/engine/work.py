@@ -17,6 +17,7 @@ from tenuto.core.output import OutputPiece, joined
 from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
 from tenuto.core.value import FileId, MessageId, PartId
+from tenuto.engine.call_changes import CallChanges
 from tenuto.engine.insist import insist
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
@@ -107,6 +108,18 @@ class Work:
             run=self.run,
             workspace=workspace,
             folder=self._node.folders.path(workspace),
+        )
+
+    def changes(self, part: ToolPart) -> CallChanges:
+        """Told of the files that the call changes."""
+        return CallChanges(
+            self._store,
+            self._node,
+            run=self.run,
+            session_id=self.session.id,
+            fence=self._fence,
+            call_id=part.call_id,
+            tool=part.name,
         )
 
     async def background(self) -> Background:

@@ -12,6 +12,7 @@ from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
 from tenuto.core.value import CallId, RunId, SessionId, Value
+from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.model import ToolSpec
 
 
@@ -97,6 +98,8 @@ class Place(Value):
     then it can be read under the call's id."""
     printed: Callable[[str], Awaitable[str]] = nothing_printed
     """The whole output of a call or a job of the conversation, by its id. Raises ToolFailed."""
+    changes: FileChanges = Untold()
+    """Told of every file that the call changes, so that it can be put back."""
     ask: Ask = nobody_asked
     """Asks a person while the call is under way, and waits however long it takes; 1 to 4 questions
     at once. The run's time stands meanwhile. A server that ends takes the call and the question with

@@ -26,6 +26,7 @@ from tenuto.core.event import (
     ThingEvent,
     store_as,
 )
+from tenuto.core.file_change import FileChange, files_kept
 from tenuto.core.message import Message, ToolChange, files_in
 from tenuto.core.principal import By
 from tenuto.core.projection import session_after
@@ -158,6 +159,7 @@ class _Planner:
                 key = kind_of(type(thing)).name, thing.id
                 known = self.things.get(key, ThingRow(thing=thing, seq=self.head))
                 self.things[key] = replace(known, thing=thing)
+                self.files += files_kept(thing) if isinstance(thing, FileChange) else ()
             case SessionRewound(removed=removed):
                 self._remove(removed)
             case SessionCompacted():

@@ -180,6 +180,10 @@ export class Transcript {
         this.deleted = true;
         this.#touched.session = true;
         return true;
+      case "file.changing":
+      case "file.changed":
+        // Of no message: whoever looks at changes is told by the event itself.
+        return true;
       case "session.created":
         return true;
     }

@@ -2,6 +2,7 @@
 
 from collections import deque
 
+from tenuto.core.text import capped, left_out
 from tenuto.ports.tool import Place
 
 OUTPUT = "output:"
@@ -41,10 +42,10 @@ class Scroll:
     def text(self) -> str:
         tail = "".join(self._tail)
         over = max(0, len(tail) - self._limit // 2)
-        left_out = self._left_out + over
-        if not left_out:
+        missing = self._left_out + over
+        if not missing:
             return self._head + tail
-        return f"{self._head}\n{_cut(left_out, self._limit)}\n{tail[over:]}"
+        return f"{self._head}\n{left_out(missing, self._limit)}\n{tail[over:]}"
 
 
 class LiveScroll:
@@ -69,7 +70,7 @@ class LiveScroll:
         self._pieces = [grown]
         if not self._left_out:
             return grown
-        return f"{self._head}\n{_cut(self._left_out, self._limit)}\n{grown}"
+        return f"{self._head}\n{left_out(self._left_out, self._limit)}\n{grown}"
 
     def _shorten(self) -> None:
         grown = "".join(self._pieces)
@@ -92,14 +93,3 @@ def spilled(text: str, limit: int, place: Place) -> str:
         return text
     place.keep(limit).add(text)
     return f"{capped(text, limit)}\n{whole_at(place.call_id)}"
-
-
-def capped(text: str, limit: int) -> str:
-    """The text, or its beginning and how much of it is missing."""
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]}\n{_cut(len(text) - limit, limit)}"
-
-
-def _cut(count: int, limit: int) -> str:
-    return f"[{count:,} characters left out here: output is capped at {limit:,}]"
