@@ -1,0 +1,72 @@
+"""A server of ours that knows the toy MCP server, and what of it is alive."""
+
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import psutil  # type: ignore[import-untyped]
+
+from tenuto.client import SessionHandle
+from tests.support.model_server import Exchange, ModelServer
+from tests.support.server import TenutoServer
+from tests.support.talk import call_tool
+
+TOY = Path(__file__).with_name("toy_mcp.py")
+TOY_SERVER = {"command": sys.executable, "args": [str(TOY)]}
+
+
+@asynccontextmanager
+async def house(
+    folder: Path, model: ModelServer, env: Mapping[str, str] | None = None, **toy: Any
+) -> AsyncIterator[TenutoServer]:
+    """With `[[mcp]] name = "toy"` in its file, and every permission given."""
+    lines = [f"{name} = {json.dumps(value)}" for name, value in (TOY_SERVER | toy).items()]
+    (folder / "tenuto.toml").write_text("\n".join(['[[mcp]]\nname = "toy"', *lines]))
+    allowed = {"TENUTO_PERMISSIONS": "allow", **(env or {})}
+    async with TenutoServer(folder, model_url=model.url, env=allowed) as server:
+        yield server
+
+
+async def use(model: ModelServer, session: SessionHandle, tool: str, **given: Any) -> Exchange:
+    """A run calls this tool; the request that tells the model what came of it."""
+    await session.prompt("Use it")
+    await call_tool(await model.next_request(), tool, **given)
+    return await model.next_request()
+
+
+def told(request: Exchange) -> str:
+    return str(request.messages[-1]["content"])
+
+
+def offered(request: Exchange) -> set[str]:
+    return {tool["function"]["name"] for tool in request.body.get("tools", ())}
+
+
+def processes(server: TenutoServer) -> list[str]:
+    """What speaks with MCP servers below a server of ours, and those themselves."""
+    return _mcp(psutil.Process(server.pid).children(recursive=True))
+
+
+def left_of(folder: Path) -> list[str]:
+    """Processes that were started in this folder or know it, whoever their parent is now."""
+    return [
+        " ".join(process.info["cmdline"] or ())
+        for process in psutil.process_iter(["cmdline", "pid"])
+        if process.pid != os.getpid() and str(folder) in " ".join(process.info["cmdline"] or ())
+    ]
+
+
+def _mcp(found: list[Any]) -> list[str]:
+    lines = []
+    for process in found:
+        try:
+            line = " ".join(process.cmdline())
+        except psutil.NoSuchProcess:
+            continue
+        if "toy_mcp" in line or "agent.mcp.host" in line:
+            lines.append(line)
+    return lines
