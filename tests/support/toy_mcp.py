@@ -1,4 +1,4 @@
-"""An MCP server of the tests' own, with the official SDK: `python toy_mcp.py [http PORT]`."""
+"""An MCP server of the tests' own, with the official SDK: `python toy_mcp.py [http PORT | login PORT]`."""
 
 import asyncio
 import base64
@@ -15,7 +15,13 @@ PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 
-server = MCPServer("toy")
+if sys.argv[1:2] == ["login"]:
+    from toy_login import Everybody, auth_at
+
+    login = auth_at(f"http://127.0.0.1:{sys.argv[2]}")
+    server = MCPServer("toy", auth_server_provider=Everybody(), auth=login)
+else:
+    server = MCPServer("toy")
 
 
 class Wish(BaseModel):
@@ -40,6 +46,12 @@ def write(path: str, text: str) -> str:
 def read(path: str) -> str:
     """Read a file."""
     return Path(path).read_text()
+
+
+@server.tool()
+def greeting(ctx: Context) -> str:
+    """The header X-Greeting of the request."""
+    return str((ctx.headers or {}).get("x-greeting"))
 
 
 @server.tool()
@@ -120,7 +132,7 @@ def poem() -> str:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["http"]:
+    if len(sys.argv) > 2:
         server.run("streamable-http", port=int(sys.argv[2]))
     else:
         server.run("stdio")
