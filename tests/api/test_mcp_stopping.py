@@ -82,7 +82,8 @@ async def with_a_grandchild(model: ModelServer, server: TenutoServer) -> list[ps
         pid = await found(server, "pid")
     assert processes(server)
     await until(lambda: said(pid, "\n"))
-    return psutil.Process(server.pid).children(recursive=True)
+    left: list[psutil.Process] = psutil.Process(server.pid).children(recursive=True)
+    return left
 
 
 async def found(server: TenutoServer, name: str) -> anyio.Path:

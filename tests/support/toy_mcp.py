@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.types import ImageContent, TextContent, ToolAnnotations
@@ -15,9 +16,13 @@ PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 
-if sys.argv[1:2] == ["login"]:
+if TYPE_CHECKING:
+    from tests.support.toy_login import Everybody, auth_at
+else:
+    # A program of its own: beside it is all that it knows.
     from toy_login import Everybody, auth_at
 
+if sys.argv[1:2] == ["login"]:
     login = auth_at(f"http://127.0.0.1:{sys.argv[2]}")
     server = MCPServer("toy", auth_server_provider=Everybody(), auth=login)
 else:

@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import mcp_types as types
+from mcp import Client
 from mcp.client.session import IncomingMessage
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.exceptions import MCPError
 
-from mcp import Client
 from tenuto import __version__
 from tenuto.agent.mcp import message
 from tenuto.agent.mcp.host import eliciting, telling
