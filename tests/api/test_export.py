@@ -60,7 +60,7 @@ async def test_json_has_all_of_it(house: House) -> None:
     _, full, text = await download(house, session, "json")
     whole = json.loads(text)
     assert full.endswith(".json")
-    assert whole.keys() == {"exported_at", "session", "messages", "runs", "approvals"}
+    assert whole.keys() == {"exported_at", "session", "messages", "runs", "approvals", "questions"}
     assert whole["session"] == await house.api.get(f"/api/sessions/{session}")
     assert whole["messages"] == await house.messages(session)
     listed = (await house.api.get(f"/api/sessions/{session}/runs"))["runs"]

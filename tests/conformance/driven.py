@@ -17,6 +17,7 @@ from tenuto.core import (
 )
 from tenuto.core.accepting import Prompt
 from tenuto.core.approval import Approval, Decision, Word
+from tenuto.core.asking import Stand
 from tenuto.core.desk import Moment, Sight
 from tenuto.core.event import (
     Event,
@@ -182,7 +183,8 @@ class DrivenSession:
         return ready
 
     async def ask(self, tool: ToolPart, name: str = "apr_one") -> Approval:
-        moment, message_id = self.moment(), await self.open_id()
+        moment = self.moment()
+        stand = Stand(part=tool, message_id=await self.open_id())
         approval = Approval(
             id=ApprovalId(name),
             session_id=self.id,
@@ -193,7 +195,7 @@ class DrivenSession:
         )
         await self.store.commit(
             self.id,
-            lambda desk: consent.request(desk, self.fence, approval, tool, message_id, moment),
+            lambda desk: consent.request(desk, self.fence, approval, stand, moment),
         )
         return approval
 

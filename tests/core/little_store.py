@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from tenuto.core import accepting, cancelling, consent, settling, starting
+from tenuto.core import accepting, cancelling, consent, questioning, settling, starting
 from tenuto.core.accepting import Prompt
-from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.approval import Approval
+from tenuto.core.asking import Stand
 from tenuto.core.desk import Change, Decide, Desk, Moment, Outline
 from tenuto.core.event import (
     ApprovalRequested,
@@ -24,6 +25,8 @@ from tenuto.core.event import (
     PartDelta,
     PartStarted,
     PartUpdated,
+    QuestionAnswered,
+    QuestionAsked,
     RunAccepted,
     RunFinished,
     RunStarted,
@@ -35,12 +38,23 @@ from tenuto.core.event import (
 from tenuto.core.message import Message, Part, TextPart, ToolPart
 from tenuto.core.principal import OWNER
 from tenuto.core.projection import OpenMessage, grow, session_after
+from tenuto.core.question import Inquiry, Question
 from tenuto.core.rule import Subject
 from tenuto.core.run import Ending, Mode, Reason, Run, RunError, RunStatus, Usage, WhenBusy
 from tenuto.core.session import DEFAULT_WORKSPACE, Control, Fence, Session
 from tenuto.core.starting import Started
 from tenuto.core.suggesting import suggestions
-from tenuto.core.value import ApprovalId, CallId, Instant, NodeId, PartId, RunId, SessionId
+from tenuto.core.thing import Request, is_open
+from tenuto.core.value import (
+    ApprovalId,
+    CallId,
+    Instant,
+    NodeId,
+    PartId,
+    QuestionId,
+    RunId,
+    SessionId,
+)
 from tests.oracle.rule import Json
 from tests.oracle.session_log import SessionLog, check_log
 
@@ -72,6 +86,7 @@ class LittleStore:
         self.control = Control()
         self.runs: dict[RunId, Run] = {}
         self.approvals: dict[ApprovalId, Approval] = {}
+        self.questions: dict[QuestionId, Question] = {}
         self.messages: dict[str, Message] = {}
         self.log: list[Stored] = []
         self._open: dict[str, OpenMessage] = {}
@@ -95,13 +110,17 @@ class LittleStore:
             control=self.control,
             active=self.runs[active] if active else None,
             queue=tuple(self.runs[run_id] for run_id in self.control.queue),
-            things=tuple(a for a in self.approvals.values() if a.state is ApprovalState.PENDING),
+            things=tuple(one for one in self.requests() if is_open(one)),
             outline=tuple(
                 Outline(id=m.id, role=m.role, run_id=m.run_id) for m in self.messages.values()
             ),
             last_run=kept[0] if kept else None,
             runs=tuple(newest),
         )
+
+    def requests(self) -> list[Request]:
+        """What was ever asked, of either kind."""
+        return [*self.approvals.values(), *self.questions.values()]
 
     def commit(self, decide: Decide[T]) -> T:
         return self.keep(decide(self.desk()))
@@ -196,14 +215,33 @@ class LittleStore:
             subject=about,
             suggestions=suggestions(about),
         )
-        message = self.open_message()
-        assert message is not None
+        stand = self.stand(part)
         self.commit(
-            lambda desk: consent.request(
-                desk, self.fence(), approval, part, message.id, self.moment()
-            )
+            lambda desk: consent.request(desk, self.fence(), approval, stand, self.moment())
         )
         return approval.id
+
+    def ask_in_words(self, part: ToolPart, *questions: str, **fields: Any) -> QuestionId:
+        """Questions of the active run to its person."""
+        question = Question(
+            id=QuestionId(f"qst_{next(self._names):03}"),
+            session_id=self.session.id,
+            root_session_id=self.session.id,
+            run_id=self.fence().run_id,
+            call_id=part.call_id,
+            part_id=part.id,
+            questions=tuple(Inquiry(question=one, **fields) for one in questions or ("Well?",)),
+        )
+        stand = self.stand(part)
+        self.commit(
+            lambda desk: questioning.ask(desk, self.fence(), question, stand, self.moment())
+        )
+        return question.id
+
+    def stand(self, part: ToolPart) -> Stand:
+        message = self.open_message()
+        assert message is not None
+        return Stand(part=part, message_id=message.id)
 
     def _part(self, part: Part) -> None:
         self.append(self.fence(), PartStarted(**self._common(), part=part))
@@ -228,6 +266,8 @@ class LittleStore:
                 self.runs[event.run.id] = event.run
             case ApprovalRequested() | ApprovalResolved():
                 self.approvals[event.approval.id] = event.approval
+            case QuestionAsked() | QuestionAnswered():
+                self.questions[event.question.id] = event.question
             case MessageStarted(message=message):
                 self.messages[message.id] = message
                 if message.finish_reason is None:

@@ -114,11 +114,11 @@ def test_a_question_of_a_run_that_has_ended_cannot_be_answered() -> None:
 
 def test_only_the_owner_of_a_run_may_ask() -> None:
     store = working()
-    call, fence, message = store.call(), store.fence(), store.open_message()
+    call, fence = store.call(), store.fence()
+    stand = store.stand(call)
     store.settle(ending("interrupted", "server_crashed"))
     store.accept()
     store.start()
-    assert message is not None
     approval = Approval(
         id=ApprovalId("apr_late"),
         session_id=store.session.id,
@@ -128,9 +128,7 @@ def test_only_the_owner_of_a_run_may_ask() -> None:
         input={},
     )
     with pytest.raises(Fenced):
-        store.commit(
-            lambda desk: consent.request(desk, fence, approval, call, message.id, store.moment())
-        )
+        store.commit(lambda desk: consent.request(desk, fence, approval, stand, store.moment()))
     assert store.approvals == {}
 
 

@@ -10,6 +10,7 @@ from tenuto.core import event as events
 from tenuto.core.approval import Approval
 from tenuto.core.event import Event, store_as
 from tenuto.core.message import FilePart, ReasoningPart, TextPart, ToolPart, user_message
+from tenuto.core.question import Inquiry, Option, Question
 from tenuto.core.session import Session, SessionChanges
 from tenuto.core.value import (
     ApprovalId,
@@ -18,6 +19,7 @@ from tenuto.core.value import (
     MessageId,
     PartId,
     PrincipalId,
+    QuestionId,
     SessionId,
     WorkspaceId,
 )
@@ -35,6 +37,15 @@ APPROVAL = Approval(
     call_id=CallId("call_1"),
     tool="shell",
     input={"command": "ls"},
+)
+QUESTION = Question(
+    id=QuestionId("qst_1"),
+    session_id=SessionId("ses_1"),
+    root_session_id=SessionId("ses_1"),
+    run_id=QUEUED.id,
+    call_id=CallId("call_1"),
+    part_id=PartId("prt_1"),
+    questions=(Inquiry(question="Well?", options=(Option(label="Yes"),)),),
 )
 MSG = MessageId("msg_1")
 TOOL = ToolPart(id=PartId("prt_3"), call_id=CallId("call_1"), name="shell", input={"a": [1, None]})
@@ -78,6 +89,11 @@ ALL: dict[str, tuple[Event, str]] = {
     "approval.resolved": (
         events.ApprovalResolved(**COMMON, approval=APPROVAL.withdraw()),
         "approval",
+    ),
+    "question.asked": (events.QuestionAsked(**COMMON, question=QUESTION), "question"),
+    "question.answered": (
+        events.QuestionAnswered(**COMMON, question=QUESTION.withdraw()),
+        "question",
     ),
     "session.created": (events.SessionCreated(**OF_SESSION, session=SESSION), "session"),
     "session.updated": (
@@ -168,6 +184,15 @@ def test_a_message_and_an_approval_have_their_fields() -> None:
     }
     approval = seen(ALL["approval.requested"][0])["approval"]
     assert approval.keys() >= {"id", "run_id", "call_id", "tool", "input", "state", "decided_by"}
+
+
+def test_a_question_has_its_fields() -> None:
+    question = seen(ALL["question.asked"][0])["question"]
+    wanted = "id session_id root_session_id run_id call_id questions state answers answered_by"
+    assert question.keys() >= set(wanted.split())
+    assert question["questions"] == [
+        {"question": "Well?", "options": [{"label": "Yes", "about": ""}], "multiple": False}
+    ]
 
 
 def test_every_kind_of_event_is_here() -> None:

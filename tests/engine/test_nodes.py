@@ -89,7 +89,7 @@ class Asking(HeldWorker):
         )
         work.recorder.start(part)
         self.began.set()
-        self.answer = await work.ask(part, Subject(tool=part.name), ())
+        self.answer = await work.requests.permission(part, Subject(tool=part.name), ())
         work.recorder.update(work.recorder.part(part.id))
         text = TextPart(id=PartId("prt_text"))
         work.recorder.start(text)

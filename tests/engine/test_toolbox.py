@@ -19,7 +19,16 @@ from tenuto.engine.rulebook import Rulebook
 from tenuto.engine.toolbox import Toolbox
 from tenuto.engine.work import Work
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import GivenFile, Parallel, Place, Site, ToolFailed, ToolResult
+from tenuto.ports.tool import (
+    GivenFile,
+    Parallel,
+    Place,
+    ReplyKind,
+    Site,
+    ToolFailed,
+    ToolResult,
+    UserReply,
+)
 from tests.engine.sites import site
 
 pytestmark = pytest.mark.anyio
@@ -33,6 +42,7 @@ class RecordedWork:
         self.asked: list[ToolPart] = []
         self.flushed = 0
         self.recorder = self
+        self.requests = self
         self.run = self.session = self
         self.id = RunId("run_1")
         self.attended = True
@@ -55,7 +65,10 @@ class RecordedWork:
         self.update(part)
         return part
 
-    async def ask(self, part: ToolPart, subject: Subject, rules: object) -> Approval:
+    async def question_meanwhile(self, part: ToolPart, inquiries: object) -> UserReply:
+        return UserReply(kind=ReplyKind.NOBODY)
+
+    async def permission(self, part: ToolPart, subject: Subject, rules: object) -> Approval:
         self.asked.append(part)
         return Approval(
             id=ApprovalId("apr_1"),

@@ -114,6 +114,38 @@ def leave_a_question(sample: SampleLog) -> None:
     sample.finish("a", "cancelled", "user")
 
 
+def leave_an_unanswered_question(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending")
+    sample.finish("a", "interrupted", "server_crashed")
+
+
+def ask_in_words_while_waiting(sample: SampleLog) -> None:
+    sample.accept("a")
+    sample.question("a", "pending")
+
+
+def answer_in_words_twice(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending", "dismissed", "answered")
+
+
+def allow_a_question(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending", "allowed")
+
+
+def answer_half(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending", "answered", answers=[["Yes"], ["No"]])
+
+
+def answer_by_nobody(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.question("a", "pending", "answered")
+    last(sample, "question.answered")["question"]["answered_by"] = None
+
+
 def speak_while_compacting(sample: SampleLog) -> None:
     at_work(sample, mode="compact")
     sample.finish("a")
@@ -290,6 +322,7 @@ BROKEN: list[tuple[Rule, Break]] = [
     (Rule.ENDED_AT, spoil_inside("run.finished", "run", finished_at=None)),
     (Rule.TAKEN, fail_while_waiting),
     (Rule.NO_QUESTION_LEFT, leave_a_question),
+    (Rule.NO_QUESTION_LEFT, leave_an_unanswered_question),
     (Rule.NO_MESSAGE, speak_while_compacting),
     (Rule.PROMPT_FIRST, answer_no_prompt),
     (Rule.ANSWERED, leave_the_answer_open),
@@ -318,6 +351,11 @@ BROKEN: list[tuple[Rule, Break]] = [
     (Rule.REWOUND_IDLE, rewind_at_work),
     (Rule.ASKED, ask_while_waiting),
     (Rule.ANSWERED_ONCE, answer_a_question_twice),
+    (Rule.ASKED, ask_in_words_while_waiting),
+    (Rule.ANSWERED_ONCE, answer_in_words_twice),
+    (Rule.ANSWERED_ONCE, allow_a_question),
+    (Rule.ANSWERS_FIT, answer_half),
+    (Rule.ANSWERS_FIT, answer_by_nobody),
     (Rule.NAMED, name_over_the_user),
     (Rule.COMPACTED, compact_what_is_not_there),
     (Rule.DELETED_IDLE, delete_at_work),

@@ -29,5 +29,8 @@ NEXT_OF_CALL = {
 }
 """What an open call may become; stopped it may be at any time."""
 
-ANSWERS = ("allowed", "denied", "cancelled")
-"""What a question may become."""
+ANSWERS = {
+    "approval": ("allowed", "denied", "cancelled"),
+    "question": ("answered", "dismissed", "cancelled"),
+}
+"""What a request to a person may become."""

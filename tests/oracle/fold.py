@@ -14,6 +14,7 @@ class Fold:
         self.transcript = Transcript(broken)
         self.runs: dict[str, Json] = {}
         self.approvals: dict[str, Json] = {}
+        self.questions: dict[str, Json] = {}
         self.session: Json = {}
 
     @property
@@ -22,14 +23,20 @@ class Fold:
 
     @property
     def pending(self) -> dict[str, Json]:
-        """The questions that nobody has answered."""
+        """The approvals that nobody has given or refused."""
         return {name: a for name, a in self.approvals.items() if a["state"] == "pending"}
+
+    @property
+    def asked(self) -> dict[str, Json]:
+        """The questions that nobody has answered."""
+        return {name: q for name, q in self.questions.items() if q["state"] == "pending"}
 
     def snapshot(self, data: Json) -> None:
         """Begin again from a snapshot frame."""
         self.transcript.begin(data["messages"])
         self.runs = {run["id"]: run for run in data["runs"]}
         self.approvals = {approval["id"]: approval for approval in data["approvals"]}
+        self.questions = {one["id"]: one for one in data.get("questions", ())}
         self.session = dict(data["session"])
 
     def apply(self, event: Json) -> None:
@@ -44,6 +51,8 @@ class Fold:
                 self.transcript.finish(event)
             case "approval.requested" | "approval.resolved":
                 self.approvals[event["approval"]["id"]] = event["approval"]
+            case "question.asked" | "question.answered":
+                self.questions[event["question"]["id"]] = event["question"]
             case "session.updated":
                 self._update(dict(event["changes"]))
             case "session.rewound":

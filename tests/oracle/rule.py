@@ -60,6 +60,7 @@ class Rule(StrEnum):
 
     ASKED = "the active run asks, once for each question"
     ANSWERED_ONCE = "a question is answered once"
+    ANSWERS_FIT = "a question that is answered has an answer to each, any other has none"
     NAMED = "a user's name stays"
     COMPACTED = "the active run compacts, up to a message that is there"
     DELETED_IDLE = "what is deleted has ended"

@@ -92,6 +92,20 @@ class SampleLog:
             approval = {"id": f"{run_id}_q", "run_id": run_id, "state": state}
             self.event(f"approval.{kind}", run_id, approval=approval)
 
+    def question(self, run_id: str, *states: str, answers: list[list[str]] | None = None) -> None:
+        """The same for what it asks in words."""
+        for kind, state in zip(("asked", *["answered"] * 9), states, strict=False):
+            given = (answers or [["Yes"]]) if state == "answered" else []
+            question = {
+                "id": f"{run_id}_w",
+                "run_id": run_id,
+                "questions": [{"question": "Well?", "options": [], "multiple": False}],
+                "state": state,
+                "answers": given,
+                "answered_by": None if state == "pending" else "user",
+            }
+            self.event(f"question.{kind}", run_id, question=question)
+
     def finish(self, run_id: str, status: str = "completed", reason: str = "end_turn") -> None:
         if self.runs[run_id]["status"] == "queued" and reason != "withdrawn":
             self.messages(run_id)

@@ -54,7 +54,9 @@ class SessionLog(Fold):
             case "run.finished":
                 self._finish(event["run"])
             case "approval.requested" | "approval.resolved":
-                self._check_question(event)
+                self._check_request(event, "approval", self.approvals)
+            case "question.asked" | "question.answered":
+                self._check_request(event, "question", self.questions)
             case _:
                 self._check_session(event)
         super().apply(event)
@@ -125,8 +127,8 @@ class SessionLog(Fold):
         self._must(run["reason"] in REASONS.get(run["status"], ()), Rule.ENDING, run)
         self._must((run["error"] is not None) == (run["status"] == "failed"), Rule.ERROR, run)
         self._must(run["finished_at"], Rule.ENDED_AT, run)
-        asked = [a for a in self.approvals.values() if a["run_id"] == run["id"]]
-        left = [a for a in asked if a["state"] == "pending"]
+        open_ones = (*self.pending.values(), *self.asked.values())
+        left = [one for one in open_ones if one["run_id"] == run["id"]]
         self._must(not left, Rule.NO_QUESTION_LEFT, run, left)
         if run["id"] == self.active:
             self.active = None
@@ -156,15 +158,25 @@ class SessionLog(Fold):
         if run["id"] not in self.started_at:
             self._must(len(answers) == 1 and not answers[0]["parts"], Rule.NEVER_RAN, run, messages)
 
-    def _check_question(self, event: Json) -> None:
-        approval = event["approval"]
-        known = self.approvals.get(approval["id"])
-        if event["type"] == "approval.requested":
-            is_new = known is None and approval["state"] == "pending"
+    def _check_request(self, event: Json, kind: str, known: dict[str, Json]) -> None:
+        request = event[kind]
+        before = known.get(request["id"])
+        if event["type"] in ("approval.requested", "question.asked"):
+            is_new = before is None and request["state"] == "pending"
             self._must(is_new and event["run_id"] == self.active, Rule.ASKED, event)
         else:
-            was_open = known is not None and known["state"] == "pending"
-            self._must(was_open and approval["state"] in ANSWERS, Rule.ANSWERED_ONCE, event)
+            was_open = before is not None and before["state"] == "pending"
+            self._must(was_open and request["state"] in ANSWERS[kind], Rule.ANSWERED_ONCE, event)
+        if kind == "question":
+            self._check_answers(request)
+
+    def _check_answers(self, question: Json) -> None:
+        """An answer to each, and none before there is one."""
+        answers, asked = question["answers"], question["questions"]
+        is_answered = question["state"] == "answered"
+        fits = len(answers) == len(asked) and any(answers) if is_answered else not answers
+        nobody = question["answered_by"] is None
+        self._must(fits and nobody == (question["state"] == "pending"), Rule.ANSWERS_FIT, question)
 
     def _check_session(self, event: Json) -> None:
         match event["type"]:

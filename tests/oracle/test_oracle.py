@@ -42,6 +42,7 @@ def asked() -> SampleLog:
     sample.start("a")
     sample.call("a", "waiting_approval")
     sample.ask("a", "pending", "allowed")
+    sample.question("a", "pending", "answered")
     part = next(e["part"] for e in reversed(sample.log) if e["type"] == "part.updated")
     for state in ("running", "running", "interrupted"):
         sample.event("part.updated", "a", message_id="a_a", part={**part, "state": state})

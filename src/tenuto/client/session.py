@@ -15,6 +15,7 @@ from tenuto.client.wire import Again, Request, ServerLink, creation, encode, new
 from tenuto.core.approval import Approval
 from tenuto.core.message import Message
 from tenuto.core.options import Effort, Options
+from tenuto.core.question import Question
 from tenuto.core.run import Input, Mode, OnDisconnect, Run, WhenBusy
 from tenuto.core.session import Session
 from tenuto.core.value import MessageId, RunId, SessionId, Value
@@ -210,6 +211,10 @@ class SessionHandle:
         answer = await self._wire.ask(Request(method="GET", path=f"{self._path}/approvals"))
         return msgspec.json.decode(answer, type=_Approvals).approvals
 
+    async def questions(self) -> tuple[Question, ...]:
+        answer = await self._wire.ask(Request(method="GET", path=f"{self._path}/questions"))
+        return msgspec.json.decode(answer, type=_Questions).questions
+
 
 async def start_session(
     wire: ServerLink, path: str, body: Any, *, key: str | None
@@ -220,3 +225,7 @@ async def start_session(
 
 class _Approvals(Value):
     approvals: tuple[Approval, ...]
+
+
+class _Questions(Value):
+    questions: tuple[Question, ...]

@@ -14,6 +14,7 @@ from tenuto.client.wire import LOST, ApiError, Request, ServerLink
 from tenuto.core.approval import Approval
 from tenuto.core.event import Event, RunFinished, SessionDeleted
 from tenuto.core.message import Message
+from tenuto.core.question import Question
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
 from tenuto.core.value import RunId, Value
@@ -39,6 +40,7 @@ class Snapshot(Value):
     messages: tuple[Message, ...]
     runs: tuple[Run, ...]
     approvals: tuple[Approval, ...]
+    questions: tuple[Question, ...] = ()
 
 
 class WorkspaceSnapshot(Value):

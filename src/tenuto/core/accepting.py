@@ -8,6 +8,8 @@ from tenuto.core.error import QueueFull, SessionBusy
 from tenuto.core.event import Event, RunAccepted
 from tenuto.core.message import Message
 from tenuto.core.options import NO_WISH, Wish
+from tenuto.core.parking import roused
+from tenuto.core.questioning import steered
 from tenuto.core.run import Input, Mode, OnDisconnect, OnInterrupt, Reason, Run, RunStatus, WhenBusy
 from tenuto.core.session import Control
 from tenuto.core.title import first_title
@@ -73,9 +75,10 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
     events += (
         RunAccepted(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run),
     )
+    answered = steered(desk, (run,), moment)
     return Change(
-        events=events + first_title(desk, run, moment),
-        control=control,
+        events=events + answered + first_title(desk, run, moment),
+        control=roused(control) if answered else control,
         result=run,
         finished=finished,
     )

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tenuto.core.error import AlreadyAnswered
 from tenuto.core.rule import Subject
 from tenuto.core.suggesting import Suggestion
-from tenuto.core.value import ApprovalId, CallId, RunId, SessionId, Value
+from tenuto.core.value import ApprovalId, CallId, PartId, RunId, SessionId, Value
 
 
 class ApprovalState(StrEnum):
@@ -41,6 +41,7 @@ class Approval(Value):
     session_id: SessionId
     run_id: RunId
     call_id: CallId
+    part_id: PartId | UnsetType = UNSET
     tool: str
     input: Any
     subject: Subject | UnsetType = UNSET

@@ -11,6 +11,7 @@ from tenuto.core.error import NotFound, SessionBusy
 from tenuto.core.event import Event, RunUpdated
 from tenuto.core.message import Message, assistant_message, user_message
 from tenuto.core.parking import roused
+from tenuto.core.questioning import steered
 from tenuto.core.run import Ending, Mode, OnDisconnect, Reason, Run, RunStatus
 from tenuto.core.session import Control
 from tenuto.core.told import message_finished, message_started, run_finished, with_result, without
@@ -94,10 +95,11 @@ def hold_session(
 
 def release(desk: Desk, moment: Moment) -> Change[tuple[RunId, ...]]:
     """Let all go on that is held."""
-    held = tuple(run for run in desk.queue if run.held)
+    held = tuple(replace(run, held=False) for run in desk.queue if run.held)
+    answered = steered(desk, held, moment)
     return Change(
-        events=tuple(_told(replace(run, held=False), moment) for run in held),
-        control=desk.control,
+        events=(*(_told(run, moment) for run in held), *answered),
+        control=roused(desk.control) if answered else desk.control,
         result=tuple(run.id for run in held),
     )
 

@@ -4,74 +4,50 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from tenuto.core import asking
 from tenuto.core.approval import Approval, Decision, Word
+from tenuto.core.asking import Stand
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.error import AlreadyAnswered, InvalidInput, NotFound
-from tenuto.core.event import (
-    ApprovalRequested,
-    ApprovalResolved,
-    Event,
-    PartUpdated,
-    SessionUpdated,
-)
-from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.error import InvalidInput, NotFound
+from tenuto.core.event import SessionUpdated
+from tenuto.core.message import ToolPart
 from tenuto.core.parking import roused
 from tenuto.core.permission import Permission
 from tenuto.core.rule import Rule, Subject, grant_of, granting, judge
-from tenuto.core.session import Fence, Pause, SessionChanges
-from tenuto.core.value import ApprovalId, MessageId
+from tenuto.core.session import Fence, SessionChanges
+from tenuto.core.value import ApprovalId
 
 
 def request(
     desk: Desk,
     fence: Fence,
     approval: Approval,
-    part: ToolPart,
-    message_id: MessageId,
+    stand: Stand,
     moment: Moment,
     rules: Sequence[Sequence[Rule]] = (),
-    pause: Pause | None = None,
 ) -> Change[ToolPart]:
     """Ask about a tool call of the active run; an earlier grant answers by itself. `rules` are
-    those of the workspace and the server, the nearest first; `pause` is where the run stands."""
-    run = desk.held_by(fence)
+    those of the workspace and the server, the nearest first."""
+    desk.held_by(fence)
     sources = (granting(granted(desk)), *rules)
     if judge(_subject(approval), sources, Permission.ASK) is Permission.ALLOW:
-        return Change(events=(), control=desk.control, result=part)
-    waiting = replace(part, state=ToolState.WAITING_APPROVAL)
-    updated = PartUpdated(
-        session_id=run.session_id,
-        run_id=run.id,
-        at=moment.now,
-        by=moment.by,
-        message_id=message_id,
-        part=waiting,
-    )
-    asked = ApprovalRequested(
-        session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, approval=approval
-    )
-    return Change(
-        events=(updated, asked),
-        control=replace(desk.control, pause=pause),
-        result=waiting,
-    )
+        return Change(events=(), control=desk.control, result=stand.part)
+    return asking.ask(desk, fence, approval, stand, moment)
 
 
 def answer(desk: Desk, approval_id: ApprovalId, word: Word, moment: Moment) -> Change[Approval]:
     """The first answer wins. A grant is for the tool of the stored request, and as a suggestion of
     ours says; it answers what else the run asks, as far as it goes."""
-    pending = next((a for a in desk.open(Approval) if a.id == approval_id), None)
-    if pending is None:
-        raise AlreadyAnswered(f"approval {approval_id} is already answered")
+    pending = asking.pending(desk, Approval, approval_id)
     pattern = _chosen(pending, word)
     approval = pending.answer(word.decision, word.note)
-    events = [_resolved(desk, approval, moment)]
+    events = [asking.answered(approval, moment)]
     if word.decision in (Decision.ALLOW_SESSION, Decision.ALLOW_ALWAYS):
         grant = grant_of(approval.tool, pattern)
         if word.decision is Decision.ALLOW_SESSION and grant not in granted(desk):
             events.append(_granting(desk, (*granted(desk), grant), moment))
         events += [
-            _resolved(desk, other.cover(), moment)
+            asking.answered(other.cover(), moment)
             for other in desk.open(Approval)
             if other.id != approval_id and _is_covered(other, granting((grant,)))
         ]
@@ -99,16 +75,6 @@ def _is_covered(approval: Approval, grant: Sequence[Rule]) -> bool:
 
 def _subject(approval: Approval) -> Subject:
     return approval.subject or Subject(tool=approval.tool)
-
-
-def _resolved(desk: Desk, approval: Approval, moment: Moment) -> Event:
-    return ApprovalResolved(
-        session_id=desk.session.id,
-        run_id=approval.run_id,
-        at=moment.now,
-        by=moment.by,
-        approval=approval,
-    )
 
 
 def granted(desk: Desk) -> tuple[str, ...]:

@@ -29,6 +29,8 @@ from tenuto.core.event import (
     SessionUpdated,
 )
 from tenuto.core.message import Message
+from tenuto.core.parking import roused
+from tenuto.core.questioning import steered
 from tenuto.core.run import Ending, Reason, Run, RunStatus, Usage, WhenBusy
 from tenuto.core.session import Fence, SessionChanges, TitleSource
 from tenuto.core.settling import settle
@@ -138,7 +140,9 @@ def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) ->
         events.append(
             SessionUpdated(session_id=run.session_id, at=moment.now, by=moment.by, changes=told)
         )
-    return Change(events=tuple(events), control=control, result=run)
+    answered = steered(desk, (run,), moment)
+    control = roused(control) if answered else control
+    return Change(events=(*events, *answered), control=control, result=run)
 
 
 def compacted(

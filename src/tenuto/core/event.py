@@ -6,6 +6,7 @@ from msgspec import UNSET
 from tenuto.core.approval import Approval
 from tenuto.core.message import Message, Part
 from tenuto.core.principal import By
+from tenuto.core.question import Question
 from tenuto.core.run import Run
 from tenuto.core.session import Session, SessionChanges
 from tenuto.core.thing import Thing
@@ -86,6 +87,22 @@ class ApprovalResolved(ApprovalEvent, tag="approval.resolved"):
     pass
 
 
+class QuestionEvent(ThingEvent):
+    question: Question
+
+    @property
+    def thing(self) -> Thing:
+        return self.question
+
+
+class QuestionAsked(QuestionEvent, tag="question.asked"):
+    pass
+
+
+class QuestionAnswered(QuestionEvent, tag="question.answered"):
+    """It is no longer open: answered, dismissed, or its run has ended."""
+
+
 class SessionCreated(EventBase, tag="session.created"):
     """Only in the workspace's log: a session's own log begins after it."""
 
@@ -123,6 +140,8 @@ Event = (
     | PartUpdated
     | ApprovalRequested
     | ApprovalResolved
+    | QuestionAsked
+    | QuestionAnswered
     | SessionCreated
     | SessionUpdated
     | SessionRewound
@@ -136,6 +155,8 @@ IN_WORKSPACE = (
     RunFinished,
     ApprovalRequested,
     ApprovalResolved,
+    QuestionAsked,
+    QuestionAnswered,
     SessionCreated,
     SessionUpdated,
     SessionRewound,

@@ -5,7 +5,7 @@ Whoever worked on it may go, or die: nothing of it is under way, so nothing of i
 
 from msgspec.structs import replace
 
-from tenuto.core.approval import Approval
+from tenuto.core.asking import of_run
 from tenuto.core.desk import Change, Desk
 from tenuto.core.message import Message, ToolPart, ToolState
 from tenuto.core.run import OnDisconnect
@@ -25,7 +25,7 @@ def park(desk: Desk, fence: Fence, message: Message | None) -> Change[bool]:
         or desk.control.cancels.reason_for(run)
     ):
         return Change(events=(), control=desk.control, result=False)
-    asked = {one.call_id for one in desk.open(Approval) if one.run_id == run.id}
+    asked = {request.call_id for request in of_run(desk, run)}
     # An answer that nobody has acted upon yet must not be waited for again.
     is_due = any(call.call_id not in asked for call in waits)
     control = replace(

@@ -13,6 +13,8 @@ from tenuto.core.event import (
     PartDelta,
     PartStarted,
     PartUpdated,
+    QuestionAnswered,
+    QuestionAsked,
     RunAccepted,
     RunFinished,
     RunStarted,
@@ -137,6 +139,10 @@ def session_after(session: Session, event: Event) -> Session:
             changed = replace(session, waiting_approvals=session.waiting_approvals + 1)
         case ApprovalResolved():
             changed = replace(session, waiting_approvals=session.waiting_approvals - 1)
+        case QuestionAsked():
+            changed = replace(session, waiting_questions=session.waiting_questions + 1)
+        case QuestionAnswered():
+            changed = replace(session, waiting_questions=session.waiting_questions - 1)
         case SessionUpdated(changes=changes):
             changed = replace(session, **changes.fields())
         case SessionRewound():
@@ -149,7 +155,8 @@ def session_after(session: Session, event: Event) -> Session:
 def _state(session: Session) -> SessionState:
     if session.active_run is None:
         return SessionState.IDLE
-    return SessionState.WAITING if session.waiting_approvals else SessionState.RUNNING
+    waits = session.waiting_approvals + session.waiting_questions
+    return SessionState.WAITING if waits else SessionState.RUNNING
 
 
 def _grown(part: Part, text: str) -> Part:

@@ -86,6 +86,7 @@ class Session(Value):
     active_run: RunId | None = None
     queued: int = 0
     waiting_approvals: int = 0
+    waiting_questions: int = 0
     usage: Usage = msgspec.field(default_factory=Usage)
     grants: tuple[str, ...] = ()
     """Tools that the user allowed for the whole session."""

@@ -2,10 +2,10 @@
 
 from msgspec.structs import replace
 
-from tenuto.core.approval import Approval
+from tenuto.core.asking import withdrawn
 from tenuto.core.continuing import continued
 from tenuto.core.desk import Change, Desk, Moment
-from tenuto.core.event import ApprovalResolved, Event, PartUpdated
+from tenuto.core.event import Event, PartUpdated
 from tenuto.core.message import Message, ToolState, close_tools
 from tenuto.core.run import Ending, Run, RunStatus
 from tenuto.core.session import Control, Fence
@@ -43,7 +43,7 @@ def settle(
         ]
         events.append(message_finished(whole, run, ending, moment))
         finished = (replace(whole, finish_reason=ending.finish_reason),)
-    events += _withdraw_approvals(desk, run, moment)
+    events += withdrawn(desk, run, moment)
     control = _released(desk.control, run)
     if control.veil is not None:
         ending, veil = control.veil.over(run, ending)
@@ -64,17 +64,3 @@ def _released(control: Control, run: Run) -> Control:
         open_message=None,
         cancels=control.cancels.forget(run),
     )
-
-
-def _withdraw_approvals(desk: Desk, run: Run, moment: Moment) -> list[Event]:
-    return [
-        ApprovalResolved(
-            session_id=run.session_id,
-            run_id=run.id,
-            at=moment.now,
-            by=moment.by,
-            approval=approval.withdraw(),
-        )
-        for approval in desk.open(Approval)
-        if approval.run_id == run.id
-    ]

@@ -8,11 +8,15 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.question import Question, QuestionState
 from tenuto.core.value import Value
 
-Thing = Approval
+Request = Approval | Question
+"""What a run asks a person."""
+Thing = Request
 
 K = TypeVar("K", bound=Thing)
+R = TypeVar("R", bound=Request)
 
 
 class ThingKind(Value):
@@ -32,12 +36,18 @@ KINDS = (
         value=Approval,
         open=frozenset({ApprovalState.PENDING}),
     ),
+    ThingKind(
+        name="question",
+        many="questions",
+        value=Question,
+        open=frozenset({QuestionState.PENDING}),
+    ),
 )
-_BY_VALUE = {kind.value: kind for kind in KINDS}
+_BY_VALUE: dict[type, ThingKind] = {kind.value: kind for kind in KINDS}
 _BY_NAME = {kind.name: kind for kind in KINDS}
 
 
-def kind_of(value: type[Thing]) -> ThingKind:
+def kind_of(value: type[K]) -> ThingKind:
     return _BY_VALUE[value]
 
 

@@ -1,15 +1,16 @@
-"""Answers: what a person says to a tool that asks, and what they take back."""
+"""Answers: what a person says to a run that asks, and what they take back."""
 
 from msgspec.structs import replace
 
-from tenuto.core import consent
+from tenuto.core import consent, questioning
 from tenuto.core.approval import Approval, Decision, Word
 from tenuto.core.desk import Change, Desk
 from tenuto.core.permission import Permission
 from tenuto.core.principal import Principal
+from tenuto.core.question import Question, QuestionWord
 from tenuto.core.rule import Rule
 from tenuto.core.session import Workspace
-from tenuto.core.value import ApprovalId, SessionId
+from tenuto.core.value import ApprovalId, QuestionId, SessionId
 from tenuto.engine.node import Node
 from tenuto.ports.store import Store
 
@@ -31,6 +32,18 @@ class Answers:
             pattern = answered.suggestions[word.suggestion].pattern
             rule = Rule(tool=answered.tool, pattern=pattern, decision=Permission.ALLOW)
             await self._add(answered.session_id, rule)
+        return answered
+
+    async def answer_question(
+        self, question_id: QuestionId, said: QuestionWord, *, by: Principal
+    ) -> Question:
+        """The first answer wins."""
+        question = await self._store.seen_by(by).thing(Question, question_id)
+
+        def decide(desk: Desk) -> Change[Question]:
+            return questioning.answer(desk, question_id, said, self._node.moment(by=by))
+
+        answered, _ = await self._store.commit(question.session_id, decide)
         return answered
 
     async def _add(self, session_id: SessionId, rule: Rule) -> None:

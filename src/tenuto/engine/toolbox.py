@@ -23,6 +23,7 @@ from tenuto.engine.rulebook import Rules
 from tenuto.engine.work import Work
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.tool import (
+    AskingTool,
     GivenFile,
     Parallel,
     Place,
@@ -90,6 +91,9 @@ class Toolbox:
             progress = _Progress(work)
             place = self._place(work, part, site, progress)
             refusal = await self._refusal(work, tool, part, place, site.rules)
+            if refusal is None and isinstance(tool, AskingTool):
+                reply = await work.requests.question(part, tool.inquiries(arguments))
+                place = replace(place, reply=reply)
         except ToolFailed as failure:
             return _failed(work, part, str(failure))
         if refusal is not None:
@@ -110,6 +114,7 @@ class Toolbox:
             call_id=part.call_id,
             progress=progress.tell,
             attached=partial(_attached, work),
+            ask=partial(work.requests.question_meanwhile, part),
         )
 
     async def _subject(self, tool: Tool, arguments: dict[str, Any], place: Place) -> Subject:
@@ -141,7 +146,7 @@ class Toolbox:
     ) -> str | None:
         """Why the call may not be done; None if it may. What was asked before is not judged anew."""
         if part.state is ToolState.WAITING_APPROVAL:
-            asked = await work.answer_to(Approval, part)
+            asked = await work.requests.permission_asked(part)
             if asked is not None:
                 return _told(asked)
         subject = await self._subject(tool, part.input, place)
@@ -157,7 +162,7 @@ class Toolbox:
             case Permission.ASK if not work.run.attended:
                 return NOBODY
             case Permission.ASK:
-                return _told(await work.ask(part, subject, sources))
+                return _told(await work.requests.permission(part, subject, sources))
 
     async def _execute(
         self,

@@ -1,42 +1,28 @@
 """Work is one run being done: what its worker may see and do, and nothing more."""
 
-import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import anyio
 from msgspec.structs import replace
 
-from tenuto.core import consent, editing, giving, steering, waiting
-from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core import editing, giving, steering, waiting
 from tenuto.core.desk import Decide
-from tenuto.core.error import StorageTrouble
 from tenuto.core.file import FileInfo
-from tenuto.core.message import Message, ToolFile, ToolPart, ToolState, files_in
+from tenuto.core.message import Message, ToolFile, ToolPart, files_in
 from tenuto.core.meter import Meter
-from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Ending, Run, Usage, Waiting
-from tenuto.core.session import Pause
 from tenuto.core.starting import Started
-from tenuto.core.suggesting import suggestions
-from tenuto.core.thing import K, is_open
-from tenuto.core.value import ApprovalId, FileId, MessageId, PartId
+from tenuto.core.value import FileId, MessageId, PartId
 from tenuto.engine.insist import insist
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
+from tenuto.engine.requests import Requests
 from tenuto.ports.query import Background
 from tenuto.ports.store import Store
 from tenuto.ports.tool import GivenFile, Site
-
-log = logging.getLogger(__name__)
-
-POLL_SECONDS = 5.0
-MOST_SECONDS = 1e9
-"""Of a run's time that may be left: a number that can be stored."""
 
 T = TypeVar("T")
 
@@ -59,11 +45,7 @@ class Work:
         self._store = store
         self._node = node
         self._fence = started.fence
-        self._poked = asyncio.Event()
         self._calls = 0
-        self._waits = 0
-        self._left = 0.0
-        """Of the time of the run, while it waits for a person."""
         self.session = started.session
         self.run: Run = started.run
         self.model = started.model
@@ -81,20 +63,27 @@ class Work:
             fence=started.fence,
             message=started.message,
         )
+        self.requests = Requests(
+            store,
+            node,
+            started,
+            self.recorder,
+            self.limit,
+            so_far=lambda: (self.step, self.usage()),
+        )
 
     def usage(self) -> Usage:
         """What was used so far, with its cost where the price is known."""
         return self.meter.total()
 
     def poke(self) -> None:
-        """Something about the session changed: an approval may have been answered."""
-        self._poked.set()
-        self._poked = asyncio.Event()
+        """Something about the session changed: what it asks may have been answered."""
+        self.requests.poke()
 
     @property
     def only_waits(self) -> bool:
         """Whether all that is under way waits for a person."""
-        return 0 < self._waits == self._calls
+        return 0 < self.requests.waiting == self._calls
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -168,45 +157,6 @@ class Work:
         self.recorder.go_on_in(steered.answer)
         return steered.messages
 
-    async def ask(
-        self, part: ToolPart, subject: Subject, rules: Sequence[Sequence[Rule]]
-    ) -> Approval:
-        """Ask a person about a tool call and wait for the answer, however long it takes."""
-        await self.recorder.flush()
-        approval = Approval(
-            id=ApprovalId(self._node.ids.new("apr")),
-            session_id=self.session.id,
-            run_id=self.run.id,
-            call_id=part.call_id,
-            tool=part.name,
-            input=part.input,
-            subject=subject,
-            suggestions=suggestions(subject),
-        )
-        request = partial(
-            consent.request,
-            fence=self._fence,
-            approval=approval,
-            part=part,
-            message_id=self.recorder.message_id,
-            moment=self._node.moment(),
-            rules=rules,
-            pause=self._pause(),
-        )
-        waiting = await self._commit(request)
-        if waiting.state is not ToolState.WAITING_APPROVAL:
-            return replace(approval, state=ApprovalState.ALLOWED)
-        self.recorder.stored_elsewhere(waiting)
-        return await self._answer(approval)
-
-    async def answer_to(self, kind: type[K], part: ToolPart) -> K | None:
-        """What a person says to a call that has asked before, perhaps on another node; None: it
-        has not asked."""
-        things = await self._insist(partial(self._store.things, self.session.id, kind))
-        asked = [t for t in things if t.run_id == self.run.id and t.call_id == part.call_id]
-        # A model may use an id again in a later step.
-        return await self._answer(asked[-1]) if asked else None
-
     async def wait(self, wait: Waiting | None) -> None:
         """Say that the run waits for its provider; None: that it goes on."""
         await self.recorder.flush()
@@ -237,35 +187,3 @@ class Work:
 
     async def _insist(self, ask: Callable[[], Awaitable[T]]) -> T:
         return await insist(ask, clock=self._node.clock)
-
-    async def _answer(self, thing: K) -> K:
-        """The thing once it is no longer open; the run's time stands meanwhile."""
-        with self._standing():
-            while is_open(thing):
-                poked = self._poked
-                try:
-                    thing = await self._store.thing(type(thing), thing.id)
-                except StorageTrouble as trouble:
-                    # Nothing is lost by waiting longer, as long as the run is still ours.
-                    log.warning("cannot look for an answer, trying again: %s", trouble)
-                if is_open(thing):
-                    with anyio.move_on_after(POLL_SECONDS):
-                        await poked.wait()
-        return thing
-
-    @contextmanager
-    def _standing(self) -> Iterator[None]:
-        if not self._waits:
-            self._left = self.limit.deadline - anyio.current_time()
-            self.limit.deadline = float("inf")
-        self._waits += 1
-        try:
-            yield
-        finally:
-            self._waits -= 1
-            if not self._waits:
-                self.limit.deadline = anyio.current_time() + self._left
-
-    def _pause(self) -> Pause:
-        left = self._left if self._waits else self.limit.deadline - anyio.current_time()
-        return Pause(step=self.step, usage=self.usage(), seconds=min(max(left, 0.0), MOST_SECONDS))

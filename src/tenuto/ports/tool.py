@@ -3,10 +3,11 @@
 from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from tenuto.core.question import Answers, Inquiry
 from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
@@ -37,6 +38,30 @@ class Site(Value):
         return self.workspace.rules
 
 
+class ReplyKind(StrEnum):
+    ANSWERED = "answered"
+    INSTEAD = "instead"
+    """Something else was written meanwhile: it is the first answer."""
+    DISMISSED = "dismissed"
+    NOBODY = "nobody"
+    """Nobody can be asked in this run."""
+
+
+class UserReply(Value):
+    """What came of questions to a person."""
+
+    kind: ReplyKind
+    answers: Answers = ()
+    """For each question what was chosen or written; nothing where it was passed over."""
+
+
+Ask = Callable[[Sequence[Inquiry]], Awaitable[UserReply]]
+
+
+async def nobody_asked(inquiries: Sequence[Inquiry]) -> UserReply:
+    return UserReply(kind=ReplyKind.NOBODY)
+
+
 class Place(Value):
     """What one call may know and do. Whatever else tools need of the server is a small protocol of
     its own, a field here, and given by the toolbox."""
@@ -51,6 +76,12 @@ class Place(Value):
     """Told the whole output so far (capped); may be called often, from the event loop."""
     attached: Callable[[str], Awaitable[bytes]] = nothing_attached
     """A file that was attached to the conversation, by its id. Raises ToolFailed."""
+    ask: Ask = nobody_asked
+    """Asks a person while the call is under way, and waits however long it takes; 1 to 4 questions
+    at once. The run's time stands meanwhile. A server that ends takes the call and the question with
+    it: a tool that can, asks before it begins (`AskingTool`)."""
+    reply: UserReply | None = None
+    """What was answered before it began; None: it asks nobody first."""
 
 
 class GivenFile(Value):
@@ -100,6 +131,15 @@ class Tool(Protocol):
 
         A cancel ends everything that it started, to the last grandchild, before it comes out.
         """
+
+
+@runtime_checkable
+class AskingTool(Tool, Protocol):
+    """Asks a person before it begins: `place.reply` is the answer. Nothing is under way while it
+    waits, so its run can be left, and goes on anywhere."""
+
+    def inquiries(self, arguments: dict[str, Any]) -> Sequence[Inquiry]:
+        """What to ask, 1 to 4 questions. Raises ToolFailed."""
 
 
 class Tools(Protocol):

@@ -26,6 +26,10 @@ function changedBy(session: Session, event: Event): Session {
       return { ...session, waiting_approvals: session.waiting_approvals + 1 };
     case "approval.resolved":
       return { ...session, waiting_approvals: session.waiting_approvals - 1 };
+    case "question.asked":
+      return { ...session, waiting_questions: session.waiting_questions + 1 };
+    case "question.answered":
+      return { ...session, waiting_questions: session.waiting_questions - 1 };
     case "session.updated": {
       // The new order of queued runs, and what a vote reveals of runs: no fields of the session.
       const { queue: _, runs: __, ...known } = event.changes;
@@ -40,7 +44,8 @@ function changedBy(session: Session, event: Event): Session {
 
 function stateOf(session: Session): Session["state"] {
   if (session.active_run === null) return "idle";
-  return session.waiting_approvals > 0 ? "waiting" : "running";
+  const waits = session.waiting_approvals > 0 || session.waiting_questions > 0;
+  return waits ? "waiting" : "running";
 }
 
 function sum(a: Usage, b: Usage): Usage {

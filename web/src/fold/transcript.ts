@@ -4,7 +4,16 @@
 
 import { Growing } from "$/fold/growing";
 import { sessionAfter } from "$/fold/session";
-import type { Approval, Compaction, Event, Message, Run, Session, Snapshot } from "$/wire/types";
+import type {
+  Approval,
+  Compaction,
+  Event,
+  Message,
+  Question,
+  Run,
+  Session,
+  Snapshot,
+} from "$/wire/types";
 
 /** What the events since the last `take` have touched. */
 export interface Touched {
@@ -14,6 +23,7 @@ export interface Touched {
   list: boolean;
   runs: boolean;
   approvals: boolean;
+  questions: boolean;
   compactions: boolean;
   queue: boolean;
   session: boolean;
@@ -30,6 +40,7 @@ export class Transcript {
   more = false;
   readonly runs = new Map<string, Run>();
   readonly approvals = new Map<string, Approval>();
+  readonly questions = new Map<string, Question>();
   /** Ids of the queued runs, in the order in which they will start. */
   queue: string[] = [];
   compactions: Compaction[] = [];
@@ -53,11 +64,13 @@ export class Transcript {
     this.compactions = snapshot.compactions;
     fill(this.runs, snapshot.runs);
     fill(this.approvals, snapshot.approvals);
+    fill(this.questions, snapshot.questions);
     this.#touched = {
       messages: new Set(this.#messages.keys()),
       list: true,
       runs: true,
       approvals: true,
+      questions: true,
       compactions: true,
       queue: true,
       session: true,
@@ -140,6 +153,11 @@ export class Transcript {
       case "approval.resolved":
         this.approvals.set(event.approval.id, event.approval);
         this.#touched.approvals = true;
+        return true;
+      case "question.asked":
+      case "question.answered":
+        this.questions.set(event.question.id, event.question);
+        this.#touched.questions = true;
         return true;
       case "session.rewound":
         this.#remove(event.removed);
@@ -227,6 +245,7 @@ function untouched(): Touched {
     list: false,
     runs: false,
     approvals: false,
+    questions: false,
     compactions: false,
     queue: false,
     session: false,

@@ -41,6 +41,8 @@ export interface Moment {
   /** How the run of the moment before has ended, once it has. */
   ending: string | null;
   asks: number;
+  /** Questions that wait for an answer. */
+  questions: number;
   /** Why the run does nothing now but wait for its provider. */
   waits: string | null;
 }
@@ -52,6 +54,7 @@ export function spoken(before: Moment | null, after: Moment): string | null {
     return `${after.waits} The provider is asked again.`;
   if (known === null) return null;
   if (after.asks > known.asks) return "Needs your approval";
+  if (after.questions > known.questions) return "Has a question for you";
   if (known.run === null || known.run === after.run) return null;
   if (after.ending === "completed") return "Answer finished";
   if (after.ending === "cancelled") return "Answer stopped";

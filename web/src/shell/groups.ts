@@ -34,7 +34,8 @@ export function groupOf(session: Session, now: number): GroupName {
 }
 
 export function needsYou(session: Session): boolean {
-  return session.state === "waiting" || session.waiting_approvals > 0;
+  const { state, waiting_approvals, waiting_questions } = session;
+  return state === "waiting" || waiting_approvals > 0 || waiting_questions > 0;
 }
 
 /** The sidebar's lines: the sessions in the order they came, under the heading of their group. */

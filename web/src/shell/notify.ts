@@ -40,7 +40,8 @@ export async function notify({ session, what }: Happened): Promise<void> {
 }
 
 function show({ session, what }: Happened): void {
-  const words = what === "asks" ? "Needs your approval" : "The answer is finished";
+  const asks = session.waiting_questions > 0 ? "Has a question for you" : "Needs your approval";
+  const words = what === "asks" ? asks : "The answer is finished";
   try {
     const shown = new Notification(session.title || "Tenuto", {
       body: words,

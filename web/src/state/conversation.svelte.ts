@@ -16,6 +16,7 @@ import type {
   Input,
   Message,
   Mode,
+  Question,
   Run,
   Session,
   Snapshot,
@@ -67,6 +68,7 @@ export class Conversation {
   more = $state(false);
   runs: ReadonlyMap<string, Run> = $state.raw(new Map());
   approvals: Approval[] = $state.raw([]);
+  questions: Question[] = $state.raw([]);
   compactions: Compaction[] = $state.raw([]);
   loadingOlder = $state(false);
   /** How often something was asked from this tab: only then may the view go to the end by itself. */
@@ -82,6 +84,8 @@ export class Conversation {
     }),
   );
   readonly pending: Approval[] = $derived(this.approvals.filter((a) => a.state === "pending"));
+  /** What it asks the person now. */
+  readonly asked: Question[] = $derived(this.questions.filter((q) => q.state === "pending"));
   readonly stopping: boolean = $derived(this.#stops > 0);
 
   #transcript = new Transcript();
@@ -203,6 +207,12 @@ export class Conversation {
     await api.post(`/api/approvals/${approvalId}`, word);
   }
 
+  /** Answer a question, or dismiss it (null). */
+  async reply(questionId: string, answers: string[][] | null): Promise<void> {
+    const body = answers === null ? { dismiss: true } : { answers };
+    await api.post(`/api/questions/${questionId}`, body);
+  }
+
   /** A draft alone is saved when the writer pauses; the promise waits for that. */
   async update(changes: SessionChanges): Promise<void> {
     const { draft, ...rest } = changes;
@@ -274,6 +284,7 @@ export class Conversation {
     if (touched.runs) this.runs = new Map(transcript.runs);
     if (touched.queue) this.#order = transcript.queue;
     if (touched.approvals) this.approvals = [...transcript.approvals.values()];
+    if (touched.questions) this.questions = [...transcript.questions.values()];
     if (touched.compactions) this.compactions = transcript.compactions;
     this.more = transcript.more;
     this.#showMessages(touched);

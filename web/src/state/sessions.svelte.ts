@@ -222,5 +222,5 @@ export class SessionList {
 }
 
 function isNews(event: Event): boolean {
-  return event.type === "run.finished" || event.type === "approval.requested";
+  return ["run.finished", "approval.requested", "question.asked"].includes(event.type);
 }

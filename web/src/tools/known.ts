@@ -1,5 +1,6 @@
 /** Every tool by its name. */
 
+import { ask_user } from "./ask_user";
 import { edit_file } from "./edit_file";
 import { fetch_url } from "./fetch_url";
 import { foreign } from "./foreign";
@@ -12,6 +13,7 @@ import type { Tool } from "./tool";
 import { write_file } from "./write_file";
 
 const KNOWN: Record<string, Tool> = {
+  ask_user,
   edit_file,
   fetch_url,
   list_files,

@@ -57,7 +57,13 @@ export interface TodoItem {
   status: "pending" | "in_progress" | "done";
 }
 
+export interface AskedItem {
+  question: string;
+  answers: string[];
+}
+
 export type Body =
+  | { kind: "asked"; items: AskedItem[]; instead: string | null; unanswered: string | null }
   | { kind: "shell" }
   | { kind: "todo"; items: TodoItem[] }
   | { kind: "diff"; path: string; diff: Diff }

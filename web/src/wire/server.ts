@@ -8,11 +8,14 @@ export interface About {
   started_at: string;
 }
 
+export type AnsweredBy = "run" | "steer" | "user";
+
 export interface Approval {
   id: string;
   session_id: string;
   run_id: string;
   call_id: string;
+  part_id?: string;
   tool: string;
   input: Record<string, unknown>;
   subject?: Subject;
@@ -125,6 +128,8 @@ export type Event =
   | PartUpdated
   | ApprovalRequested
   | ApprovalResolved
+  | QuestionAsked
+  | QuestionAnswered
   | SessionCreated
   | SessionUpdated
   | SessionRewound
@@ -138,6 +143,7 @@ export interface Export {
   messages: Message[];
   runs: Run[];
   approvals: Approval[];
+  questions: Question[];
 }
 
 export interface FileInfo {
@@ -178,6 +184,13 @@ export interface InputFile {
 export interface InputText {
   type: "text";
   text: string;
+}
+
+/** One of the questions that are asked together. */
+export interface Inquiry {
+  question: string;
+  options: Option[];
+  multiple: boolean;
 }
 
 export type KeyWish = "needed" | "optional";
@@ -355,6 +368,11 @@ export type OnDisconnect = "cancel" | "continue";
 /** What becomes of a prompt whose run a stop or a crash of the server ends. */
 export type OnInterrupt = "continue" | "stop";
 
+export interface Option {
+  label: string;
+  about: string;
+}
+
 /** What a wire has no word for is left out. Raises InvalidInput for what no model could take. */
 export interface Options {
   temperature?: number | null;
@@ -496,6 +514,50 @@ export interface ProviderTry {
   base_url?: string | null;
   key?: string | null;
   models?: string[] | null;
+}
+
+export interface Question {
+  id: string;
+  session_id: string;
+  root_session_id: string;
+  run_id: string;
+  call_id: string;
+  part_id: string;
+  questions: Inquiry[];
+  state: QuestionState;
+  answers: string[][];
+  answered_by: AnsweredBy | null;
+}
+
+/** It is no longer open: answered, dismissed, or its run has ended. */
+export interface QuestionAnswered {
+  type: "question.answered";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  question: Question;
+}
+
+export interface QuestionAsked {
+  type: "question.asked";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  question: Question;
+}
+
+export interface QuestionList {
+  questions: Question[];
+}
+
+export type QuestionState = "answered" | "cancelled" | "dismissed" | "pending";
+
+/** What a person says to a question: an answer to each, or that there will be none. */
+export interface QuestionWord {
+  answers?: string[][] | null;
+  dismiss?: boolean;
 }
 
 export interface QueuedChange {
@@ -689,6 +751,7 @@ export interface Session {
   active_run: string | null;
   queued: number;
   waiting_approvals: number;
+  waiting_questions: number;
   usage: Usage;
   grants: string[];
   comparison: PaneOf | null;

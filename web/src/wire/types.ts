@@ -9,9 +9,11 @@ export type {
   Effort,
   FileInfo,
   FilePart,
+  Inquiry,
   Message,
   Mode,
   Model,
+  Question,
   ReasoningPart,
   Rule,
   Run,
@@ -52,6 +54,8 @@ export interface Snapshot {
   runs: server.Run[];
   /** Pending ones. */
   approvals: server.Approval[];
+  /** Pending ones. */
+  questions: server.Question[];
   /** The queued runs, in the order in which they will start. */
   queue: string[];
   compactions: Compaction[];

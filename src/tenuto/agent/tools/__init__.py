@@ -1,5 +1,6 @@
 """The tools that come with the server."""
 
+from tenuto.agent.tools.ask_user import AskUser
 from tenuto.agent.tools.edit_file import EditFile
 from tenuto.agent.tools.fetch_url import FetchUrl
 from tenuto.agent.tools.files.errand import Threads
@@ -15,7 +16,7 @@ from tenuto.ports.tool import Tool
 
 __all__ = ["ToolSettings", "built_in_tools"]
 
-KINDS = (ReadFile, ListFiles, SearchFiles, WriteFile, EditFile, Shell, FetchUrl, Todo)
+KINDS = (ReadFile, ListFiles, SearchFiles, WriteFile, EditFile, Shell, FetchUrl, Todo, AskUser)
 THREADS = 16
 """More would only wait for the same disk."""
 

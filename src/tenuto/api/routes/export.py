@@ -16,6 +16,7 @@ from tenuto.api.parameter import Parameter
 from tenuto.core.approval import Approval
 from tenuto.core.export import markdown
 from tenuto.core.message import Message
+from tenuto.core.question import Question
 from tenuto.core.run import Run
 from tenuto.core.session import Session
 from tenuto.core.value import Instant, SessionId, Value
@@ -39,6 +40,7 @@ class Export(Value):
     runs: tuple[Run, ...]
     """Oldest first."""
     approvals: tuple[Approval, ...]
+    questions: tuple[Question, ...]
 
 
 async def export(call: Call) -> ASGIApp:
@@ -61,6 +63,7 @@ async def _gather(call: Call) -> Export:
         messages=snapshot.messages,
         runs=await _runs(call, session_id),
         approvals=tuple(await call.sees.things(session_id, Approval)),
+        questions=tuple(await call.sees.things(session_id, Question)),
     )
 
 

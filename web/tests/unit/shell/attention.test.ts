@@ -30,7 +30,14 @@ test("a run that starts, or goes on after an answer, is not told", () => {
   expect(what(watcher, session("a", "running"), session("b", "running"))).toEqual([]);
 });
 
-const RUNNING: Moment = { session: "s", run: "r", ending: null, asks: 0, waits: null };
+const RUNNING: Moment = {
+  session: "s",
+  run: "r",
+  ending: null,
+  asks: 0,
+  questions: 0,
+  waits: null,
+};
 
 test.each([
   ["completed", "Answer finished"],
@@ -45,13 +52,25 @@ test("going on, or opening another session, is not said", () => {
   expect(spoken(RUNNING, RUNNING)).toBeNull();
   expect(spoken(null, RUNNING)).toBeNull();
   expect(
-    spoken(RUNNING, { session: "t", run: null, ending: "completed", asks: 1, waits: null }),
+    spoken(RUNNING, {
+      session: "t",
+      run: null,
+      ending: "completed",
+      asks: 1,
+      questions: 0,
+      waits: null,
+    }),
   ).toBeNull();
 });
 
 test("a question is said when it comes, not when it is answered", () => {
   expect(spoken(RUNNING, { ...RUNNING, asks: 1 })).toBe("Needs your approval");
   expect(spoken({ ...RUNNING, asks: 1 }, RUNNING)).toBeNull();
+});
+
+test("what is asked in words is said apart from what needs leave", () => {
+  expect(spoken(RUNNING, { ...RUNNING, questions: 1 })).toBe("Has a question for you");
+  expect(spoken({ ...RUNNING, questions: 1 }, RUNNING)).toBeNull();
 });
 
 test("the tab says how many wait, where one is, and the name", () => {

@@ -24,6 +24,7 @@ function session(id: string, more: Partial<Session> = {}): Session {
     active_run: null,
     queued: 0,
     waiting_approvals: 0,
+    waiting_questions: 0,
     grants: [],
     comparison: null,
     usage: usage(),
