@@ -1,11 +1,12 @@
 """MCP servers that are programs: when they start, what they give, and what becomes of them."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.mcp_house import TOY_SERVER, house, offered, processes, told, use
+from tests.support.mcp_house import TOY, TOY_SERVER, house, offered, pending, processes, told, use
 from tests.support.model_server import ModelServer
 from tests.support.talk import call_tool
 
@@ -50,7 +51,8 @@ async def test_what_a_server_offers_is_known_before_it_has_started_again(
         await server.kill()
         await server.start()
         (toy,) = (await server.raw.get("/api/mcp"))["servers"]
-        assert (toy["state"], len(toy["tools"])) == ("idle", 10)
+        assert toy["state"] == "idle"
+        assert {"add", "picture"} <= {tool["name"] for tool in toy["tools"]}
         await session.prompt("What can you do?")
         request = await model.next_request()
         assert "toy__add" in offered(request)
@@ -247,3 +249,70 @@ async def test_a_resource_becomes_a_file_that_a_prompt_can_carry(
         assert (none.status, none.body["code"]) == (422, "invalid_input")
         nobody = await server.raw.post("/api/mcp/nobody/read", {"uri": "toy://poem"})
         assert nobody.status == 404
+
+
+async def test_what_a_server_asks_becomes_a_question_and_its_answer_the_form(
+    model: ModelServer, tmp_path: Path
+) -> None:
+    async with house(tmp_path, model, timeout=5) as server, server.client() as tenuto:
+        session = await tenuto.create_session()
+        run = await session.prompt("Order")
+        await call_tool(await model.next_request(), "toy__order")
+        question = await pending(server, session.id)
+        assert [one["question"] for one in question["questions"]] == [
+            "toy: What do you want?\nColour: Which colour?",
+            "toy: What do you want?\nCount: How many?",
+        ]
+        assert (await server.raw.get(f"/api/sessions/{session.id}"))["state"] == "waiting"
+        answers = {"answers": [["red"], ["3"]]}
+        assert (await server.raw.post(f"/api/questions/{question['id']}", answers)).status == 200
+        after = await model.next_request()
+        assert told(after) == "3 of red"
+        await call_tool(after, "toy__order")
+        question = await pending(server, session.id)
+        assert (
+            await server.raw.post(f"/api/questions/{question['id']}", {"dismiss": True})
+        ).status == 200
+        after = await model.next_request()
+        assert told(after) == "nothing: decline"
+        await after.say("Done")
+        assert (await run.wait()).status == "completed"
+
+
+async def test_an_older_server_asks_in_the_middle_of_its_call(
+    model: ModelServer, tmp_path: Path
+) -> None:
+    async with house(tmp_path, model) as server, server.client() as tenuto:
+        old = {"command": sys.executable, "args": [str(TOY.with_name("old_mcp.py"))]}
+        await server.raw.call("PUT", "/api/mcp/old", old)
+        session = await tenuto.create_session()
+        run = await session.prompt("Order")
+        await call_tool(await model.next_request(), "old__ask")
+        question = await pending(server, session.id)
+        size, sure = question["questions"]
+        assert [one["label"] for one in size["options"]] == ["Small", "Mid"]
+        assert sure["question"] == "old: For the shirt:\nsure: Are you sure? (optional)"
+        assert [one["label"] for one in sure["options"]] == ["Yes", "No"]
+        answers = {"answers": [["Mid"], ["Yes"]]}
+        assert (await server.raw.post(f"/api/questions/{question['id']}", answers)).status == 200
+        after = await model.next_request()
+        assert json.loads(told(after)) == {
+            "action": "accept",
+            "content": {"size": "m", "sure": True},
+        }
+        await after.say("Done")
+        assert (await run.wait()).status == "completed"
+
+
+async def test_where_nobody_can_be_asked_a_server_is_told_so(
+    model: ModelServer, tmp_path: Path
+) -> None:
+    async with house(tmp_path, model) as server, server.client() as tenuto:
+        session = await tenuto.create_session()
+        await server.raw.post(
+            f"/api/sessions/{session.id}/runs", {"input": "Order", "attended": False}
+        )
+        await call_tool(await model.next_request(), "toy__order")
+        after = await model.next_request()
+        assert told(after) == "nothing: decline"
+        await after.say("Done")

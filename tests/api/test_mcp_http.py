@@ -11,9 +11,10 @@ import aiohttp
 import anyio
 import pytest
 
-from tests.support.mcp_house import TOY, house, told, use
+from tests.support.mcp_house import TOY, house, pending, told, use
 from tests.support.model_server import ModelServer
 from tests.support.server import TenutoServer, free_port
+from tests.support.talk import call_tool
 from tests.support.watch import until
 
 pytestmark = [
@@ -106,6 +107,33 @@ async def test_whoever_must_sign_in_is_sent_there_and_comes_back(
         assert b"again-" not in database
 
 
+async def test_a_run_that_needs_it_asks_somebody_to_sign_in(
+    model: ModelServer, tmp_path: Path
+) -> None:
+    async with toy_by_http("login") as url, house(tmp_path, model) as server:
+        raw = server.raw
+        await raw.call("PUT", "/api/mcp/far", {"url": url})
+        asked = await raw.post("/api/mcp/far/restart")
+        await visit(server, asked.body["login_url"])
+        # Its tools are known; what signing in gave is void, as after a change of its keys there.
+        await forget_logins(server)
+        async with server.client() as tenuto:
+            session = await tenuto.create_session()
+            run = await session.prompt("Use it")
+            await call_tool(await model.next_request(), "far__add", a=1, b=1)
+            question = await pending(server, session.id)
+            text = question["questions"][0]["question"]
+            assert text.startswith("far wants you to sign in.\nhttp://127.0.0.1:")
+            status, _ = await visit(server, text.split("\n")[1])
+            assert status == 200
+            answered = {"answers": [["I have been there"]]}
+            assert (await raw.post(f"/api/questions/{question['id']}", answered)).status == 200
+            after = await model.next_request()
+            assert told(after) == "2"
+            await after.say("Done")
+            assert (await run.wait()).status == "completed"
+
+
 async def test_a_stranger_cannot_sign_in_for_us(model: ModelServer, tmp_path: Path) -> None:
     async with toy_by_http("login") as url, house(tmp_path, model) as server:
         await server.raw.call("PUT", "/api/mcp/far", {"url": url})
@@ -130,3 +158,10 @@ async def visit(server: TenutoServer, url: str) -> tuple[int, str]:
                 if response.status not in (302, 307):
                     return response.status, await response.text()
                 url = response.headers["Location"]
+
+
+async def forget_logins(server: TenutoServer) -> None:
+    """As if the key that they are encrypted with had been lost: a new one is made."""
+    await server.kill()
+    (server.data / "secret").unlink()
+    await server.start()

@@ -1,7 +1,6 @@
 """A server of ours that knows the toy MCP server, and what of it is alive."""
 
 import json
-import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -14,6 +13,7 @@ from tenuto.client import SessionHandle
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.server import TenutoServer
 from tests.support.talk import call_tool
+from tests.support.watch import until
 
 TOY = Path(__file__).with_name("toy_mcp.py")
 TOY_SERVER = {"command": sys.executable, "args": [str(TOY)]}
@@ -51,15 +51,6 @@ def processes(server: TenutoServer) -> list[str]:
     return _mcp(psutil.Process(server.pid).children(recursive=True))
 
 
-def left_of(folder: Path) -> list[str]:
-    """Processes that were started in this folder or know it, whoever their parent is now."""
-    return [
-        " ".join(process.info["cmdline"] or ())
-        for process in psutil.process_iter(["cmdline", "pid"])
-        if process.pid != os.getpid() and str(folder) in " ".join(process.info["cmdline"] or ())
-    ]
-
-
 def _mcp(found: list[Any]) -> list[str]:
     lines = []
     for process in found:
@@ -70,3 +61,16 @@ def _mcp(found: list[Any]) -> list[str]:
         if "toy_mcp" in line or "agent.mcp.host" in line:
             lines.append(line)
     return lines
+
+
+async def pending(server: TenutoServer, session_id: str) -> dict[str, Any]:
+    """The question that the session waits with."""
+    found: list[dict[str, Any]] = []
+
+    async def asked() -> bool:
+        answer = await server.raw.get(f"/api/sessions/{session_id}/questions")
+        found[:] = [one for one in answer["questions"] if one["state"] == "pending"]
+        return bool(found)
+
+    await until(asked)
+    return found[0]

@@ -6,9 +6,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import (
+    AcceptedElicitation,
+    Context,
+    Elicit,
+    ElicitationResult,
+    MCPServer,
+    Resolve,
+)
 from mcp.types import ImageContent, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
@@ -115,13 +122,16 @@ def grandchild(path: str) -> str:
     return str(left.pid)
 
 
+def wished() -> Elicit[Wish]:
+    return Elicit("What do you want?", Wish)
+
+
 @server.tool()
-async def order(ctx: Context) -> str:
+def order(wish: Annotated[ElicitationResult[Wish], Resolve(wished)]) -> str:
     """Ask a person what they want."""
-    answer = await ctx.elicit("What do you want?", Wish)
-    if answer.action != "accept":
-        return f"nothing: {answer.action}"
-    return f"{answer.data.count} of {answer.data.colour}"
+    if not isinstance(wish, AcceptedElicitation):
+        return f"nothing: {wish.action}"
+    return f"{wish.data.count} of {wish.data.colour}"
 
 
 @server.prompt()

@@ -129,13 +129,14 @@ class McpShelf:
             return McpSheet()
         try:
             sheet = msgspec.json.decode(kept.body, type=McpSheet)
-            login = self._cipher.decrypt(sheet.login, about=_about(name)) if sheet.login else ""
-        except (msgspec.DecodeError, UnicodeDecodeError, StorageTrouble):
-            # It is learnt again: the server is asked, or somebody signs in once more.
-            log.warning(
-                "what was remembered of an MCP server cannot be read", extra={"server": name}
-            )
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            log.warning("what an MCP server offers is asked again", extra={"server": name})
             return McpSheet()
+        try:
+            login = self._cipher.decrypt(sheet.login, about=_about(name)) if sheet.login else ""
+        except StorageTrouble:
+            # It was encrypted with another secret: somebody signs in once more.
+            login = ""
         return replace(sheet, login=login)
 
     async def keep(self, name: str, sheet: McpSheet) -> None:

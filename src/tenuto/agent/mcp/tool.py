@@ -10,13 +10,22 @@ from tenuto.agent.mcp.life import LoginNeeded, McpTrouble, ServerLife
 from tenuto.agent.mcp.link import RequestRefused
 from tenuto.agent.mcp.naming import tool_name
 from tenuto.core.mcp import McpServer
+from tenuto.core.question import MOST, Inquiry, Option
 from tenuto.core.rule import Subject
 from tenuto.ports.mcp import McpOffer
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import GivenFile, Parallel, Place, ToolFailed, ToolResult
+from tenuto.ports.tool import (
+    GivenFile,
+    Parallel,
+    Place,
+    ReplyKind,
+    ToolFailed,
+    ToolResult,
+)
 
 NO_PARAMETERS = {"type": "object", "properties": {}}
 SIGN_IN_SECONDS = 30.0
+AGREE, DECLINE, VISITED = "Yes", "No", "I have been there"
 
 
 class McpTool:
@@ -76,11 +85,44 @@ class PlaceCaller:
         self._place.progress(text)
 
     async def ask(self, asks: message.Asks) -> dict[str, Any] | None:
-        raise NotImplementedError
+        """In rounds of as many as can be asked together; what is passed over ends it."""
+        if asks.url:
+            return {} if await self._visits(f"{self._server}: {asks.text}", asks.url) else None
+        if not asks.wanted:
+            agreed = await self._chosen(f"{self._server}: {asks.text}", AGREE, DECLINE)
+            return {} if agreed == AGREE else None
+        answers: dict[str, Any] = {}
+        for start in range(0, len(asks.wanted), MOST):
+            wanted = asks.wanted[start : start + MOST]
+            reply = await self._place.ask([_inquiry(self._server, asks.text, w) for w in wanted])
+            if reply.kind is not ReplyKind.ANSWERED:
+                return None
+            answers |= {w.name: list(a) for w, a in zip(wanted, reply.answers, strict=False)}
+        return answers
 
     async def send_to(self, url: str) -> None:
-        """A person is asked to sign in there."""
-        raise NotImplementedError
+        """A person is asked to sign in there. Raises McpTrouble if nobody does."""
+        if not await self._visits(f"{self._server} wants you to sign in.", url):
+            raise McpTrouble("nobody has signed in to it")
+
+    async def _visits(self, text: str, url: str) -> bool:
+        return await self._chosen(f"{text}\n{url}", VISITED, DECLINE) == VISITED
+
+    async def _chosen(self, text: str, *labels: str) -> str | None:
+        options = tuple(Option(label=label) for label in labels)
+        reply = await self._place.ask([Inquiry(question=text, options=options)])
+        if reply.kind is not ReplyKind.ANSWERED or not reply.answers[0]:
+            return None
+        return reply.answers[0][0]
+
+
+def _inquiry(server: str, text: str, wanted: message.Wanted) -> Inquiry:
+    optional = "" if wanted.required else " (optional)"
+    return Inquiry(
+        question=f"{server}: {text}\n{wanted.text}{optional}",
+        options=tuple(Option(label=choice) for choice in wanted.choices),
+        multiple=wanted.multiple,
+    )
 
 
 def _parameters(given: dict[str, Any]) -> dict[str, Any]:
