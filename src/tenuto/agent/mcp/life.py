@@ -67,7 +67,7 @@ class Ground(Value):
 
 
 class ServerLife:
-    """Implements `Ear`."""
+    """Implements `Hearer`."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class ServerLife:
                 self._become(McpState.READY)
                 self._sheets.offered(self.server, listing)
                 self._watch_idle()
-            case message.Ending():
+            case message.HungUp():
                 # Whoever needs it now waits until it is gone, and starts it again.
                 self._become(McpState.STARTING)
             case message.NeedsLogin(url=url, state=state):
@@ -275,7 +275,7 @@ class ServerLife:
         if number is not None:
             async with self._clock_stands(number):
                 answers = await self._callers[number].ask(asks)
-        self._link.tell(message.Reply(ask=asks.ask, answers=answers))
+        self._link.tell(message.Answered(ask=asks.ask, answers=answers))
 
     @asynccontextmanager
     async def _clock_stands(self, number: int) -> AsyncIterator[None]:

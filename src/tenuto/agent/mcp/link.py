@@ -22,7 +22,7 @@ CANCEL_SECONDS = 2.0
 GONE = "the process that speaks with MCP servers has ended"
 
 
-class Ear(Protocol):
+class Hearer(Protocol):
     """Who is told what becomes of one connection."""
 
     def hear(self, word: message.Words) -> None: ...
@@ -45,7 +45,7 @@ class Link:
         self._process: Process | None = None
         self._starting = asyncio.Lock()
         self._numbers = itertools.count(1)
-        self._ears: dict[int, Ear] = {}
+        self._ears: dict[int, Hearer] = {}
         self._answers: dict[int, asyncio.Future[message.Done | message.Failed]] = {}
         self._owners: dict[int, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -56,7 +56,7 @@ class Link:
         """Of the host; None while there is none."""
         return self._process.pid if self._process else None
 
-    async def open(self, server: message.Program | message.Address, ear: Ear) -> int:
+    async def open(self, server: message.Program | message.Address, ear: Hearer) -> int:
         """Begin a connection; the ear hears of it until it is closed."""
         key = next(self._numbers)
         self._ears[key] = ear

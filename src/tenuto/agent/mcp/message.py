@@ -70,7 +70,7 @@ class Cancel(Order, tag="cancel"):
     id: int
 
 
-class Reply(Order, tag="reply"):
+class Answered(Order, tag="answered"):
     """A person's answer to what a server asked; None: nobody gave one."""
 
     ask: int
@@ -88,37 +88,37 @@ class Beat(Order, tag="beat"):
     """The server does not stand still."""
 
 
-class Word(Value, tag_field="says"):
+class HostWord(Value, tag_field="says"):
     """What the host says."""
 
 
-class Opened(Word, tag="opened"):
+class Opened(HostWord, tag="opened"):
     """The server is ready, or offers something else now."""
 
     key: int
     listing: McpListing
 
 
-class Ending(Word, tag="ending"):
+class HungUp(HostWord, tag="hung_up"):
     """The server has hung up; what is left of it is being ended."""
 
     key: int
 
 
-class Closed(Word, tag="closed"):
+class Closed(HostWord, tag="closed"):
     """The connection is over, whoever ended it; nothing more comes of it."""
 
     key: int
     error: str | None
 
 
-class NeedsLogin(Word, tag="needs_login"):
+class NeedsLogin(HostWord, tag="needs_login"):
     key: int
     url: str
     state: str
 
 
-class LoggedIn(Word, tag="logged_in"):
+class LoggedIn(HostWord, tag="logged_in"):
     """Keep this, and give it again the next time."""
 
     key: int
@@ -128,15 +128,15 @@ class LoggedIn(Word, tag="logged_in"):
         return f"LoggedIn(key={self.key})"
 
 
-class Picture(Value):
+class Shown(Value):
     media_type: str
     content: bytes
 
 
-class Done(Word, tag="done"):
+class Done(HostWord, tag="done"):
     id: int
     text: str = ""
-    pictures: tuple[Picture, ...] = ()
+    pictures: tuple[Shown, ...] = ()
     failed: bool = False
     media_type: str = ""
     """Of a resource."""
@@ -144,14 +144,14 @@ class Done(Word, tag="done"):
     details: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
-class Failed(Word, tag="failed"):
+class Failed(HostWord, tag="failed"):
     """It could not be done; the text is for the model and for people."""
 
     id: int
     error: str
 
 
-class Progress(Word, tag="progress"):
+class Progress(HostWord, tag="progress"):
     id: int
     text: str
 
@@ -167,7 +167,7 @@ class Wanted(Value):
     required: bool = True
 
 
-class Asks(Word, tag="asks"):
+class Asks(HostWord, tag="asks"):
     ask: int
     id: int | None
     """The call that it is about, if the server says so."""
@@ -178,13 +178,13 @@ class Asks(Word, tag="asks"):
     """A page to visit instead."""
 
 
-Orders = Open | Close | CallTool | ReadResource | GetPrompt | Cancel | Reply | SignedIn | Beat
-Words = Opened | Ending | Closed | NeedsLogin | LoggedIn | Done | Failed | Progress | Asks
+Orders = Open | Close | CallTool | ReadResource | GetPrompt | Cancel | Answered | SignedIn | Beat
+Words = Opened | HungUp | Closed | NeedsLogin | LoggedIn | Done | Failed | Progress | Asks
 
 _encoder = msgspec.json.Encoder()
 orders: msgspec.json.Decoder[Orders] = msgspec.json.Decoder(Orders)
 words: msgspec.json.Decoder[Words] = msgspec.json.Decoder(Words)
 
 
-def line(message: Order | Word) -> bytes:
+def line(message: Order | HostWord) -> bytes:
     return _encoder.encode(message) + b"\n"

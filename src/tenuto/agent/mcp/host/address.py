@@ -8,7 +8,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from tenuto.agent.mcp import message
-from tenuto.agent.mcp.host.login import Login
+from tenuto.agent.mcp.host.signing_in import SigningIn
 
 CONNECT_SECONDS = 30.0
 READ_SECONDS = 3600.0
@@ -16,7 +16,7 @@ READ_SECONDS = 3600.0
 
 
 @asynccontextmanager
-async def reaching(server: message.Address, login: Login | None) -> AsyncIterator[Any]:
+async def reaching(server: message.Address, login: SigningIn | None) -> AsyncIterator[Any]:
     by_hand = any(name.lower() == "authorization" for name in server.headers)
     client = httpx2.AsyncClient(
         headers=server.headers,

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from tenuto.agent.mcp import message
-from tenuto.agent.mcp.host.connection import Connection, Request
+from tenuto.agent.mcp.host.dealing import Dealing, Request
 from tenuto.agent.mcp.host.telling import in_words
 
 CALL: ContextVar[int | None] = ContextVar("call", default=None)
@@ -17,7 +17,7 @@ GONE = "The connection to the server is closed."
 class Office:
     def __init__(self, write: Callable[[bytes], None]) -> None:
         self._write = write
-        self._connections: dict[int, Connection] = {}
+        self._connections: dict[int, Dealing] = {}
         self._lives: dict[int, asyncio.Task[None]] = {}
         self._requests: dict[int, asyncio.Task[None]] = {}
         self._asks: dict[int, asyncio.Future[dict[str, Any] | None]] = {}
@@ -35,7 +35,7 @@ class Office:
             case message.Cancel(id=number):
                 if number in self._requests:
                     self._requests[number].cancel()
-            case message.Reply(ask=ask, answers=answers):
+            case message.Answered(ask=ask, answers=answers):
                 if ask in self._asks and not self._asks[ask].done():
                     self._asks[ask].set_result(answers)
             case message.SignedIn() as order:
@@ -49,7 +49,7 @@ class Office:
             task.cancel()
         await asyncio.gather(*self._lives.values(), return_exceptions=True)
 
-    def say(self, word: message.Word) -> None:
+    def say(self, word: message.HostWord) -> None:
         self._write(message.line(word))
 
     async def ask(self, connection: int, asks: message.Asks) -> dict[str, Any] | None:
@@ -75,12 +75,12 @@ class Office:
             del self._asks[number]
 
     def _open(self, order: message.Open) -> None:
-        connection = Connection(order.key, order.server, self.say, self.ask)
+        connection = Dealing(order.key, order.server, self.say, self.ask)
         self._connections[order.key] = connection
         life = asyncio.create_task(self._live(order.key, connection))
         self._lives[order.key] = life
 
-    async def _live(self, key: int, connection: Connection) -> None:
+    async def _live(self, key: int, connection: Dealing) -> None:
         error: str | None = None
         try:
             error = await connection.live()
@@ -96,9 +96,9 @@ class Office:
             return self.say(message.Failed(id=order.id, error=GONE))
         self._requests[order.id] = asyncio.create_task(self._answer(connection, order))
 
-    async def _answer(self, connection: Connection, order: Request) -> None:
+    async def _answer(self, connection: Dealing, order: Request) -> None:
         CALL.set(order.id)
-        said: message.Word = message.Failed(id=order.id, error="It was cancelled.")
+        said: message.HostWord = message.Failed(id=order.id, error="It was cancelled.")
         try:
             said = await connection.do(order)
         except Exception as trouble:  # noqa: BLE001

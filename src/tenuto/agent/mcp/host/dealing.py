@@ -1,4 +1,4 @@
-"""One connection to one server, from its first word to its last."""
+"""All dealings with one server, from its first word to its last."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,19 +15,19 @@ from tenuto import __version__
 from tenuto.agent.mcp import message
 from tenuto.agent.mcp.host import eliciting, telling
 from tenuto.agent.mcp.host.address import reaching
-from tenuto.agent.mcp.host.login import Login
 from tenuto.agent.mcp.host.program import Ended, speaking
+from tenuto.agent.mcp.host.signing_in import SigningIn
 from tenuto.agent.mcp.message import Progress
 from tenuto.ports.mcp import McpListing
 
 MOST_PAGES = 50
 
 Request = message.CallTool | message.ReadResource | message.GetPrompt
-Say = Callable[[message.Word], None]
+Say = Callable[[message.HostWord], None]
 Ask = Callable[[int, message.Asks], Awaitable[dict[str, Any] | None]]
 
 
-class Connection:
+class Dealing:
     def __init__(
         self, key: int, server: message.Program | message.Address, say: Say, ask: Ask
     ) -> None:
@@ -36,7 +36,7 @@ class Connection:
         self._say = say
         self._ask = ask
         self._client: Client | None = None
-        self._login = Login(key, server, say) if isinstance(server, message.Address) else None
+        self._login = SigningIn(key, server, say) if isinstance(server, message.Address) else None
         self._changed = asyncio.Event()
 
     async def live(self) -> str | None:
@@ -108,7 +108,7 @@ class Connection:
                 if self._changed.is_set() and not over.done():
                     self._changed.clear()
                     self._say(message.Opened(key=self._key, listing=await self._listing()))
-            self._say(message.Ending(key=self._key))
+            self._say(message.HungUp(key=self._key))
         finally:
             over.cancel()
 

@@ -19,11 +19,11 @@ from tenuto.agent.mcp import message
 WAIT_SECONDS = 600.0
 
 
-class Login:
+class SigningIn:
     """Implements the SDK's `TokenStorage`; what is to be kept is told to the server."""
 
     def __init__(
-        self, key: int, server: message.Address, say: Callable[[message.Word], None]
+        self, key: int, server: message.Address, say: Callable[[message.HostWord], None]
     ) -> None:
         self._key = key
         self._server = server
