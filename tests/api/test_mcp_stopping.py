@@ -6,12 +6,11 @@ import anyio
 import psutil  # type: ignore[import-untyped]
 import pytest
 
-from tenuto.core.event import PartUpdated
 from tests.support.mcp_house import house, processes, use
 from tests.support.model_server import ModelServer
 from tests.support.server import TenutoServer
-from tests.support.talk import call_tool, output_of
-from tests.support.watch import until, until_event
+from tests.support.talk import call_tool
+from tests.support.watch import until, until_output
 
 pytestmark = [
     pytest.mark.anyio,
@@ -27,7 +26,7 @@ async def test_a_stop_reaches_the_handler_that_works_for_the_run(
         session = await tenuto.create_session()
         run = await session.prompt("Wait")
         await call_tool(await model.next_request(), "toy__wait", path="waits")
-        await until_event(run, PartUpdated, lambda event: "waiting" in output_of(event))
+        await until_output(run, "waiting")
         waits = await found(server, "waits")
         assert (await run.cancel()).status == "cancelled"
         await until(lambda: said(waits, "cancelled"))

@@ -16,6 +16,7 @@ from tenuto.core.meter import Meter
 from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
 from tenuto.core.value import FileId, MessageId, PartId
+from tenuto.engine.call_changes import CallChanges
 from tenuto.engine.insist import insist
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
@@ -108,6 +109,18 @@ class Work:
             folder=self._node.folders.path(workspace),
         )
 
+    def changes(self, part: ToolPart) -> CallChanges:
+        """Told of the files that the call changes."""
+        return CallChanges(
+            self._store,
+            self._node,
+            run=self.run,
+            session_id=self.session.id,
+            fence=self._fence,
+            call_id=part.call_id,
+            tool=part.name,
+        )
+
     async def background(self) -> Background:
         await self.recorder.flush()
         return await self._insist(lambda: self._store.background(self.session.id))
@@ -122,10 +135,11 @@ class Work:
         """Record the call as it ended, with these files, which are kept from now on."""
         kept = tuple([await self._keep(file) for file in given])
         ended = replace(part, files=kept)
+        change = self.recorder.grown_to(ended)
         await self.recorder.flush()
         message_id = self.recorder.message_id
         await self._commit(
-            lambda desk: giving.give(desk, self._fence, message_id, ended, self._node.moment())
+            lambda desk: giving.give(desk, self._fence, message_id, change, self._node.moment())
         )
         self.recorder.stored_elsewhere(ended)
         return ended

@@ -12,6 +12,7 @@ from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
 from tenuto.core.value import CallId, RunId, SessionId, Value
+from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.model import ToolSpec
 
 
@@ -76,6 +77,8 @@ class Place(Value):
     """Told the whole output so far (capped); may be called often, from the event loop."""
     attached: Callable[[str], Awaitable[bytes]] = nothing_attached
     """A file that was attached to the conversation, by its id. Raises ToolFailed."""
+    changes: FileChanges = Untold()
+    """Told of every file that the call changes, so that it can be put back."""
     ask: Ask = nobody_asked
     """Asks a person while the call is under way, and waits however long it takes; 1 to 4 questions
     at once. The run's time stands meanwhile. A server that ends takes the call and the question with

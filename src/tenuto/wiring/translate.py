@@ -12,6 +12,7 @@ from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfi
 from tenuto.agent.surroundings import Surroundings, look_around
 from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
+from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
@@ -120,6 +121,10 @@ def mcp(settings: Settings, saved: Saved, servers: RemoteServers, mask: logs.Mas
         configured=settings.mcp,
         on_secret=lambda secret: mask.learn(Secret(secret)),
     )
+
+
+def hand(settings: Settings) -> FileHand:
+    return FileHand(Threads(LOOKING_THREADS), settings.data)
 
 
 def preferences(

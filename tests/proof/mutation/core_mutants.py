@@ -142,7 +142,7 @@ MUTANTS = (
         "core conformance",
         Edit(
             "core/settling.py",
-            "events += _withdraw_approvals(desk, run, moment)",
+            "events += withdrawn(desk, run, moment)",
             "pass",
         ),
     ),
@@ -152,8 +152,8 @@ MUTANTS = (
         "core conformance",
         Edit(
             "core/settling.py",
-            "whole, closed = close_tools(open_message, state)",
-            "whole, closed = open_message, ()",
+            "whole = close_tools(open_message, state)",
+            "whole = open_message",
         ),
     ),
     mutant(

@@ -189,7 +189,7 @@ class ServerLife:
                 self._sheets.signed_in(self.server, login)
             case message.Closed(error=error):
                 self._over(error)
-            case message.Progress(id=number, text=text):
+            case message.Progressed(id=number, text=text):
                 if number in self._callers:
                     self._callers[number].progress(text)
             case message.Asks():

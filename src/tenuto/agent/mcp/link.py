@@ -170,7 +170,7 @@ class Link:
                 answer = self._answers.get(number)
                 if answer is not None and not answer.done():
                     answer.set_result(word)
-            case message.Progress(id=number):
+            case message.Progressed(id=number):
                 ear = self._ears.get(self._owners.get(number, 0))
                 if ear is not None:
                     ear.hear(word)

@@ -128,7 +128,7 @@ class LoggedIn(HostWord, tag="logged_in"):
         return f"LoggedIn(key={self.key})"
 
 
-class Shown(Value):
+class GivenImage(Value):
     media_type: str
     content: bytes
 
@@ -136,7 +136,7 @@ class Shown(Value):
 class Done(HostWord, tag="done"):
     id: int
     text: str = ""
-    pictures: tuple[Shown, ...] = ()
+    pictures: tuple[GivenImage, ...] = ()
     failed: bool = False
     media_type: str = ""
     """Of a resource."""
@@ -151,7 +151,7 @@ class Failed(HostWord, tag="failed"):
     error: str
 
 
-class Progress(HostWord, tag="progress"):
+class Progressed(HostWord, tag="progress"):
     id: int
     text: str
 
@@ -179,7 +179,7 @@ class Asks(HostWord, tag="asks"):
 
 
 Orders = Open | Close | CallTool | ReadResource | GetPrompt | Cancel | Answered | SignedIn | Beat
-Words = Opened | HungUp | Closed | NeedsLogin | LoggedIn | Done | Failed | Progress | Asks
+Words = Opened | HungUp | Closed | NeedsLogin | LoggedIn | Done | Failed | Progressed | Asks
 
 _encoder = msgspec.json.Encoder()
 orders: msgspec.json.Decoder[Orders] = msgspec.json.Decoder(Orders)

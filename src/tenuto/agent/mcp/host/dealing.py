@@ -17,7 +17,7 @@ from tenuto.agent.mcp.host import eliciting, telling
 from tenuto.agent.mcp.host.address import reaching
 from tenuto.agent.mcp.host.program import Ended, speaking
 from tenuto.agent.mcp.host.signing_in import SigningIn
-from tenuto.agent.mcp.message import Progress
+from tenuto.agent.mcp.message import Progressed
 from tenuto.ports.mcp import McpListing
 
 MOST_PAGES = 50
@@ -81,7 +81,7 @@ class Dealing:
     async def _call(self, order: message.CallTool) -> message.Done:
         async def progress(progress: float, total: float | None, message: str | None) -> None:
             text = message or (f"{progress:g} of {total:g}" if total else f"{progress:g}")
-            self._say(Progress(id=order.id, text=text))
+            self._say(Progressed(id=order.id, text=text))
 
         result = await self._now().call_tool(
             order.tool, order.arguments, progress_callback=progress

@@ -83,9 +83,9 @@ def in_words(trouble: BaseException) -> str:
     return said[:ERROR_CHARACTERS]
 
 
-def _told(content: Iterable[Any]) -> tuple[str, tuple[message.Shown, ...]]:
+def _told(content: Iterable[Any]) -> tuple[str, tuple[message.GivenImage, ...]]:
     texts: list[str] = []
-    pictures: list[message.Shown] = []
+    pictures: list[message.GivenImage] = []
     for one in content:
         match one:
             case types.TextContent(text=text):
@@ -95,7 +95,7 @@ def _told(content: Iterable[Any]) -> tuple[str, tuple[message.Shown, ...]]:
                 if picture is None or len(pictures) >= MOST_PICTURES:
                     texts.append("[an image that was left out]")
                 else:
-                    pictures.append(message.Shown(media_type=kind, content=picture))
+                    pictures.append(message.GivenImage(media_type=kind, content=picture))
             case types.AudioContent(mime_type=kind):
                 texts.append(f"[a sound ({kind}) that was left out]")
             case types.ResourceLink(uri=uri, name=name):
