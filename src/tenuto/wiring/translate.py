@@ -12,6 +12,7 @@ from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
+from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
 from tenuto.api.connection import ConnectionLimits
@@ -92,9 +93,9 @@ def sandbox(settings: Settings, node: str) -> Sandbox:
     )
 
 
-def tools(settings: Settings, sandbox: Sandbox) -> Tools:
+def tools(settings: Settings, sandbox: Sandbox, witnesses: Witnesses) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
-    return JoinedTools(FixedTools(*built_in_tools(_tools(settings, sandbox))))
+    return JoinedTools(FixedTools(*built_in_tools(_tools(settings, sandbox, witnesses))))
 
 
 def hand(settings: Settings) -> FileHand:
@@ -203,7 +204,7 @@ def _cipher_key(settings: Settings) -> bytes:
         raise StorageTrouble(str(error)) from error
 
 
-def _tools(settings: Settings, sandbox: Sandbox) -> ToolSettings:
+def _tools(settings: Settings, sandbox: Sandbox, witnesses: Witnesses) -> ToolSettings:
     return ToolSettings(
         output_characters=settings.tools.output_characters,
         shell_seconds=settings.tools.shell_seconds,
@@ -212,4 +213,5 @@ def _tools(settings: Settings, sandbox: Sandbox) -> ToolSettings:
         # Where others take over what a server does that stands still, its commands end by then.
         patience=int(safe_seconds(settings.limits.lease_seconds)) if settings.is_shared else 0,
         sandbox=sandbox,
+        witnesses=witnesses,
     )
