@@ -28,6 +28,7 @@ from tenuto.core.sandbox import Sandboxing
 from tenuto.core.value import NodeId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Engine, Switchboard
+from tenuto.engine.mcp import McpKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.saved import SETTINGS
@@ -76,11 +77,14 @@ async def run(settings: Settings, process: Process) -> None:
         process.mask.learn(token)
         with process.listening or bind(settings.host, settings.port) as listening:
             saved = translate.saved(settings, store, process.points)
-            tools = translate.tools(settings, sandbox, witnesses)
+            home = base_url(settings.host, listening.getsockname()[1])
+            servers = translate.mcp_servers(settings, store, sandbox, process.name, home)
+            tools = translate.tools(settings, sandbox, witnesses, servers)
             keepers = Keepers(
                 tools=tools,
                 settings=translate.preferences(settings, saved, models, tools),
                 providers=translate.providers(saved, models, process.mask),
+                mcp=translate.mcp(settings, saved, servers, process.mask),
             )
             switchboard.on_rang_kept.append(saved.rang)
             switchboard.on_resync.append(lambda: saved.rang(SETTINGS))
@@ -94,6 +98,7 @@ async def run(settings: Settings, process: Process) -> None:
             async def until() -> None:
                 await stopping.asked()
                 await _stop(settings, parts.engine, stopping)
+                await servers.close()
                 await saved.stop()
 
             await _serve(settings, process, parts.services, listening, token, until)
@@ -144,6 +149,7 @@ class Keepers:
     tools: Tools
     settings: SettingsKeeper
     providers: ProviderKeeper
+    mcp: McpKeeper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +204,7 @@ def build(
         models=models,
         settings=keepers.settings,
         providers=keepers.providers,
+        mcp=keepers.mcp,
         sandbox=sandbox,
         clock=clock,
         started_at=clock.now(),

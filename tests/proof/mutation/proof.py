@@ -57,6 +57,11 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "api/lost": (f"{API}/test_failures_lost.py",),
     "api/lying": (f"{API}/test_failures_lying_stop.py",),
     "api/once": (f"{CONTRACT}/test_once.py",),
+    "api/mcp": (
+        f"{API}/test_mcp.py",
+        f"{API}/test_mcp_stopping.py",
+        f"{API}/test_mcp_http.py",
+    ),
     "api/principal": (f"{API}/test_principal.py",),
     "api/persistence": (f"{API}/test_guarantees_persistence.py",),
     "api/rules": (f"{CONTRACT}/test_rules.py",),
