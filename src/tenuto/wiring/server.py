@@ -13,6 +13,7 @@ import click
 from tenuto import __version__, logs
 from tenuto.agent.providers.catalogue.catalogue import Catalogue
 from tenuto.agent.titles import TitleMaker
+from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.api import sse
 from tenuto.api.app import build_app
 from tenuto.api.door import Door
@@ -69,6 +70,7 @@ async def run(settings: Settings, process: Process) -> None:
     await store.open()
     models = Catalogue(translate.catalogue(settings), progress=FetchBar())
     sandbox = translate.sandbox(settings, process.name)
+    witnesses = Witnesses(settings.data)
     try:
         await must_be_whole(store)
         token = process.token or await shared_token(settings, store)
@@ -77,7 +79,7 @@ async def run(settings: Settings, process: Process) -> None:
             saved = translate.saved(settings, store, process.points)
             home = base_url(settings.host, listening.getsockname()[1])
             servers = translate.mcp_servers(settings, store, sandbox, process.name, home)
-            tools = translate.tools(settings, sandbox, servers)
+            tools = translate.tools(settings, sandbox, witnesses, servers)
             keepers = Keepers(
                 tools=tools,
                 settings=translate.preferences(settings, saved, models, tools),
@@ -101,6 +103,7 @@ async def run(settings: Settings, process: Process) -> None:
 
             await _serve(settings, process, parts.services, listening, token, until)
     finally:
+        await witnesses.close()
         await models.close()
         await store.close()
         await anyio.to_thread.run_sync(sandbox.clear)

@@ -14,6 +14,7 @@ from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
+from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
 from tenuto.api.connection import ConnectionLimits
@@ -96,9 +97,12 @@ def sandbox(settings: Settings, node: str) -> Sandbox:
     )
 
 
-def tools(settings: Settings, sandbox: Sandbox, servers: RemoteServers) -> Tools:
+def tools(
+    settings: Settings, sandbox: Sandbox, witnesses: Witnesses, servers: RemoteServers
+) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
-    return JoinedTools(FixedTools(*built_in_tools(_tools(settings, sandbox))), servers)
+    built_in = built_in_tools(_tools(settings, sandbox, witnesses))
+    return JoinedTools(FixedTools(*built_in), servers)
 
 
 def mcp_servers(
@@ -229,7 +233,7 @@ def _cipher_key(settings: Settings) -> bytes:
         raise StorageTrouble(str(error)) from error
 
 
-def _tools(settings: Settings, sandbox: Sandbox) -> ToolSettings:
+def _tools(settings: Settings, sandbox: Sandbox, witnesses: Witnesses) -> ToolSettings:
     return ToolSettings(
         output_characters=settings.tools.output_characters,
         shell_seconds=settings.tools.shell_seconds,
@@ -237,6 +241,7 @@ def _tools(settings: Settings, sandbox: Sandbox) -> ToolSettings:
         data=settings.data,
         patience=_patience(settings),
         sandbox=sandbox,
+        witnesses=witnesses,
     )
 
 

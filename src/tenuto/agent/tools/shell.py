@@ -20,6 +20,7 @@ from tenuto.core.value import Value
 from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 TELL_SECONDS = 0.25
+MOST_NAMED = 100
 COMMAND_BYTES = 120_000
 """The kernel takes no argument over 128 KiB."""
 LOST = (
@@ -83,7 +84,10 @@ class Shell(BuiltIn[ShellArguments]):
         )
         teller = Teller(place, self.settings.output_characters)
         try:
-            async with self.settings.sandbox.around(command, place.folder, place.session_id) as one:
+            async with (
+                self.watching(place) as window,
+                self.settings.sandbox.around(command, place.folder, place.session_id) as one,
+            ):
                 ended = await run(one, teller.hear)
         except Lost:
             raise ToolFailed(f"{teller.close().rstrip()}\n{LOST}".lstrip()) from None
@@ -97,7 +101,8 @@ class Shell(BuiltIn[ShellArguments]):
         if one is not command and ended.status != 0 and any(word in said for word in REFUSED):
             remarks.append(KEPT_IN)
         text = "\n".join([said or "(no output)", *remarks])
-        return ToolResult(text=text, details={"exit_code": ended.status})
+        changed = {"changed": list(window.changed[:MOST_NAMED])} if window.changed else {}
+        return ToolResult(text=text, details={"exit_code": ended.status, **changed})
 
     def _folder(self, cwd: str, place: Place) -> str:
         spot = self.locate(place, cwd)
