@@ -54,7 +54,13 @@ def build_engine(
     driver = Driver(store, worker, node, run_seconds=run_seconds)
     homes = Homes(store, node)
     coordinator = Coordinator(store, driver, homes, node, most_runs=active_runs)
-    heart = Heart(store, coordinator, node, lease_seconds=lease_seconds)
+    heart = Heart(
+        store,
+        coordinator,
+        node,
+        lease_seconds=lease_seconds,
+        on_kept=switchboard.kept_moved,
+    )
     checking = Checking(store, models, node)
     inbox = Inbox(store, checking, endings, coordinator, node)
     sessions = SessionKeeper(store, models, coordinator, endings, node)
