@@ -28,6 +28,7 @@ from tenuto.engine.titler import Maker, Titler
 from tenuto.engine.work import Worker
 from tenuto.engine.workspaces import WorkspaceKeeper
 from tenuto.ports.changes import Hand
+from tenuto.ports.command import Commands
 from tenuto.ports.model import Models
 from tenuto.ports.store import Store
 
@@ -40,6 +41,7 @@ def build_engine(
     switchboard: Switchboard,
     *,
     hand: Hand,
+    commands: Commands | None = None,
     maker: Maker,
     titles_wanted: Callable[[], bool],
     frame: Callable[[Stored], bytes],
@@ -54,14 +56,9 @@ def build_engine(
     driver = Driver(store, worker, node, run_seconds=run_seconds)
     homes = Homes(store, node)
     coordinator = Coordinator(store, driver, homes, node, most_runs=active_runs)
-    heart = Heart(
-        store,
-        coordinator,
-        node,
-        lease_seconds=lease_seconds,
-        on_kept=switchboard.kept_moved,
-    )
-    checking = Checking(store, models, node)
+    heart = Heart(store, coordinator, node, lease_seconds=lease_seconds)
+    heart.on_kept.append(switchboard.kept_moved)
+    checking = Checking(store, models, node, commands)
     inbox = Inbox(store, checking, endings, coordinator, node)
     sessions = SessionKeeper(store, models, coordinator, endings, node)
     comparisons = ComparisonKeeper(store, models, sessions, node)
@@ -82,7 +79,7 @@ def build_engine(
         panes=Panes(store, inbox, node),
         endings=endings,
         sessions=sessions,
-        workspaces=WorkspaceKeeper(store, sessions, comparisons, node),
+        workspaces=WorkspaceKeeper(store, sessions, comparisons, node, commands),
         comparisons=comparisons,
         files=FileKeeper(store, node),
         changes=ChangeKeeper(store, hand, node),

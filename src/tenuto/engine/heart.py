@@ -36,16 +36,15 @@ class Heart:
         node: Node,
         *,
         lease_seconds: float,
-        on_kept: Callable[[], None] = lambda: None,
     ) -> None:
-        """`on_kept` is told when a value that all nodes share may have changed."""
         self._store = store
         self._coordinator = coordinator
         self._node = node
         self._lease_seconds = lease_seconds
         self._started_at = node.clock.now()
         self._fuse: asyncio.TimerHandle | None = None
-        self._on_kept = on_kept
+        self.on_kept: list[Callable[[], None]] = []
+        """Told when a value that all nodes share may have changed."""
         self._kept: int | None = None
         self.draining = False
         self.living: frozenset[NodeId] = frozenset()
@@ -60,7 +59,8 @@ class Heart:
         if pulse.kept != self._kept:
             # Somebody has kept something; that it was rung for may have been lost.
             self._kept = pulse.kept
-            self._on_kept()
+            for tell in self.on_kept:
+                tell()
         clock = self._node.clock
         if pulse.now is not None and isinstance(clock, AgreedClock):
             clock.set_by(pulse.now, asked=sent)

@@ -195,7 +195,11 @@ MUTANTS = (
         "a beat that does not look",
         "What was kept by a node that died before it rang is never heard of.",
         "heart",
-        Edit("engine/heart.py", "            self._on_kept()\n", ""),
+        Edit(
+            "engine/heart.py",
+            "            for tell in self.on_kept:\n",
+            "            for tell in ():\n",
+        ),
     ),
     mutant(
         "every node by its own clock",

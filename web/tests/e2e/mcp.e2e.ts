@@ -5,7 +5,10 @@ import { test } from "./support/test.ts";
 
 const TOY = `${join(ROOT, ".venv/bin/python")} ${join(ROOT, "tests/support/toy_mcp.py")}`;
 
-test("an MCP server is added, started, used by an agent, and removed", async ({ device, model }) => {
+test("an MCP server is added, started, used by an agent, and removed", async ({
+  device,
+  model,
+}) => {
   const tab = await device.tab("/settings/mcp");
   await tab.page.getByText("No MCP server yet").waitFor();
   await tab.button("Add").click();
