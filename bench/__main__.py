@@ -8,7 +8,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import agent, growth, hostile, latency, nodes, recovery, runs, stopping, throughput
+from bench import (
+    agent,
+    growth,
+    hostile,
+    latency,
+    log_growth,
+    nodes,
+    recovery,
+    runs,
+    stopping,
+    throughput,
+)
 from bench.processes import Tenuto, tenuto, upstream
 from bench.table import Figure, as_json, say, show
 
@@ -17,7 +28,7 @@ PACED_TOKENS = (1 + 100) * latency.PASSES * latency.RATE * latency.SECONDS
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("only", nargs="*", help="letters of the measurements, a to k; all if none")
+    parser.add_argument("only", nargs="*", help="letters of the measurements, a to l; all if none")
     parser.add_argument("--json", type=Path, default=Path("bench-results.json"))
     options = parser.parse_args()
     began = time.monotonic()
@@ -41,6 +52,7 @@ def main() -> None:
     take("i", "(i) Hostile providers", hostile.measure)
     take("j", "(j) The agent", lambda: _with_server(lambda s, _: agent.measure(s)))
     take("k", "(k) Several nodes on PostgreSQL", nodes.measure)
+    take("l", "(l) What tools add to the log", log_growth.measure)
     seconds = time.monotonic() - began
     about = {
         "cores": os.cpu_count(),

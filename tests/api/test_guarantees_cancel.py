@@ -6,14 +6,14 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tenuto.client import Client, RunHandle, SessionHandle
-from tenuto.core.event import ApprovalRequested, PartUpdated
+from tenuto.core.event import ApprovalRequested
 from tenuto.core.message import FilePart, Message, TextPart, ToolPart
 from tenuto.core.run import InputFile, InputText
 from tests.support.log import assert_settled
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer
-from tests.support.watch import outline, until_event, until_text
+from tests.support.watch import outline, until_event, until_output, until_text
 
 pytestmark = pytest.mark.anyio
 
@@ -138,8 +138,8 @@ async def test_cancel_keeps_a_running_tool_call_and_kills_its_processes(
     command = "(trap '' TERM; sleep 997) & echo pids $$ $!; wait"
     await call(exchange, "call_1", "shell", f'{{"command": "{command}"}}')
     await exchange.finish("tool_calls")
-    shown = await until_event(run, PartUpdated, lambda e: "pids" in (_output(e) or ""))
-    pids = [int(pid) for pid in (_output(shown) or "").split()[1:3]]
+    shown = await until_output(run, "pids")
+    pids = [int(pid) for pid in shown.split()[1:3]]
     kept = await cancelled_answer(session, run)
     assert [pid for pid in pids if _alive(pid)] == []
     (part,) = kept.parts
@@ -246,10 +246,6 @@ async def the_next_request_is_valid(model: ModelServer, session: SessionHandle) 
     assert calls and calls == results
     await exchange.say("fine")
     assert (await run.wait()).status == "completed"
-
-
-def _output(event: PartUpdated) -> str | None:
-    return event.part.output if isinstance(event.part, ToolPart) else None
 
 
 def _alive(pid: int) -> bool:

@@ -7,14 +7,14 @@ import pytest
 
 from tenuto.client import Client, RunHandle, SessionHandle
 from tenuto.core.event import PartUpdated
-from tenuto.core.message import FilePart, TextPart, ToolPart
+from tenuto.core.message import FilePart, TextPart, ToolChange, ToolPart
 from tenuto.core.run import InputFile, InputText, Mode
 from tenuto.core.value import SessionId
 from tests.support.log import assert_settled, read_log
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer
-from tests.support.watch import outline, until, until_event, until_text
+from tests.support.watch import outline, until, until_event, until_output, until_text
 
 pytestmark = pytest.mark.anyio
 
@@ -228,7 +228,7 @@ async def a_cancelled_shell(model: ModelServer, session: SessionHandle) -> None:
     await exchange.tool_call(0, "call_1", "shell")
     await exchange.tool_input(0, '{"command": "echo up; sleep 998"}')
     await exchange.finish("tool_calls")
-    await until_event(run, PartUpdated, lambda e: "up" in (_output(e) or ""))
+    await until_output(run, "up")
     await session.cancel()
     assert (await run.wait()).status == "cancelled"
 
@@ -256,8 +256,4 @@ def stamps(folder: Path) -> dict[str, int]:
 
 
 def _is_done(event: PartUpdated) -> bool:
-    return isinstance(event.part, ToolPart) and event.part.state == "done"
-
-
-def _output(event: PartUpdated) -> str | None:
-    return event.part.output if isinstance(event.part, ToolPart) else None
+    return isinstance(event.part, ToolChange) and event.part.state == "done"

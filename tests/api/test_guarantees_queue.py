@@ -4,13 +4,12 @@ import anyio
 import pytest
 
 from tenuto.client import SessionHandle
-from tenuto.core.event import PartUpdated, RunAccepted, RunFinished
-from tenuto.core.message import ToolPart
+from tenuto.core.event import RunAccepted, RunFinished
 from tenuto.core.run import Run, WhenBusy
 from tests.support.log import assert_settled
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
-from tests.support.watch import outline, until_event, until_text
+from tests.support.watch import outline, until_event, until_output, until_text
 
 pytestmark = pytest.mark.anyio
 
@@ -175,7 +174,7 @@ async def test_a_prompt_accepted_after_a_cancel_runs_though_the_covered_run_stil
         0, '{"command": "trap \'\' TERM; echo up; while :; do sleep 9; done"}'
     )
     await exchange.finish("tool_calls")
-    await until_event(active, PartUpdated, lambda e: _output(e) == "up\n")
+    await until_output(active, "up")
     covered = await session.prompt("covered")
     async with anyio.create_task_group() as group:
         group.start_soon(session.cancel)
@@ -194,7 +193,3 @@ async def _finish_if_open(exchange: Exchange) -> None:
         await exchange.finish()
     except ConnectionError:
         return  # The cancel was first.
-
-
-def _output(event: PartUpdated) -> str | None:
-    return event.part.output if isinstance(event.part, ToolPart) else None

@@ -3,7 +3,8 @@
 from itertools import count
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec import UNSET, UnsetType
+from msgspec.structs import asdict, replace
 
 from tenuto.core import (
     accepting,
@@ -24,10 +25,19 @@ from tenuto.core.event import (
     MessageFinished,
     MessageStarted,
     PartDelta,
+    PartField,
     PartStarted,
     PartUpdated,
 )
-from tenuto.core.message import Message, Part, TextPart, ToolPart, ToolState
+from tenuto.core.message import (
+    Message,
+    Part,
+    TextPart,
+    ToolChange,
+    ToolPart,
+    ToolState,
+    change_of,
+)
 from tenuto.core.principal import OWNER
 from tenuto.core.projection import Transcript
 from tenuto.core.run import Ending, Mode, Reason, Run, RunStatus, WhenBusy
@@ -150,7 +160,13 @@ class DrivenSession:
         )
         return await self.go_on_saying(*pieces, part=part)
 
-    async def go_on_saying(self, *pieces: str, part: str = "prt_text", offset: int = 0) -> int:
+    async def go_on_saying(
+        self,
+        *pieces: str,
+        part: str = "prt_text",
+        offset: int = 0,
+        field: PartField | UnsetType = UNSET,
+    ) -> int:
         message_id, head = await self.open_id(), 0
         for piece in pieces:
             head = await self.append(
@@ -158,6 +174,7 @@ class DrivenSession:
                     **self._common(),
                     message_id=message_id,
                     part_id=PartId(part),
+                    field=field,
                     offset=offset,
                     text=piece,
                 )
@@ -166,7 +183,14 @@ class DrivenSession:
         return head
 
     async def update_part(self, part: Part) -> int:
+        """As older logs tell it: whole."""
+        changed = ToolChange(**asdict(part)) if isinstance(part, ToolPart) else part
         message_id = await self.open_id()
+        return await self.append(PartUpdated(**self._common(), message_id=message_id, part=changed))
+
+    async def change_call(self, before: ToolPart, after: ToolPart) -> int:
+        """What is new of a call."""
+        message_id, part = await self.open_id(), change_of(before, after)
         return await self.append(PartUpdated(**self._common(), message_id=message_id, part=part))
 
     async def call_tool(self, name: str = "shell", part: str = "prt_tool") -> ToolPart:
@@ -201,9 +225,10 @@ class DrivenSession:
 
     async def give(self, tool: ToolPart) -> None:
         """The call as it ended, with its files."""
+        ended = ToolChange(**asdict(tool))
         moment, message_id = self.moment(), await self.open_id()
         await self.store.commit(
-            self.id, lambda desk: giving.give(desk, self.fence, message_id, tool, moment)
+            self.id, lambda desk: giving.give(desk, self.fence, message_id, ended, moment)
         )
 
     async def answer(self, approval: Approval, decision: Decision) -> Approval:

@@ -6,12 +6,21 @@ import pytest
 from msgspec.structs import replace
 
 from tenuto.core.approval import Approval, ApprovalState, Decision
+from tenuto.core.event import PartField
 from tenuto.core.message import ReasoningPart, TextPart, ToolPart, ToolState
 from tenuto.core.run import Ending, Reason, RunStatus
 from tenuto.core.session import SessionState
-from tenuto.core.value import MessageId, PartId, RunId, SessionId
+from tenuto.core.value import CallId, MessageId, PartId, RunId, SessionId
 from tenuto.ports.store import Store
-from tests.conformance.driven import QUEUE, STEER, DrivenSession, fork_of, new_session, whole_log
+from tests.conformance.driven import (
+    QUEUE,
+    STEER,
+    DrivenSession,
+    fork_of,
+    instant,
+    new_session,
+    whole_log,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -55,6 +64,36 @@ async def test_a_reload_equals_what_was_seen_live_after_every_piece(store: Store
     assert [part.id for part in answer.parts] == ["prt_think", "prt_tool", "prt_text"]
     assert answer.text() == "Here they are"
     assert answer.finish_reason == "end_turn"
+
+
+async def test_a_reload_equals_live_while_a_call_grows(store: Store) -> None:
+    """Events carry only what is new of a call; the rest is what was there."""
+    driven = await DrivenSession.begin(store)
+    await driven.accept("list the files")
+    await driven.start()
+    streaming = ToolPart(id=PartId("prt_c"), call_id=CallId("call_c"), name="shell")
+    await driven.begin_part(streaming)
+    await driven.go_on_saying('{"command"', ': "ls"}', part="prt_c", field=PartField.INPUT)
+    await reload_equals_live(driven)
+    streamed = replace(streaming, input_text='{"command": "ls"}')
+    running = replace(streamed, state=ToolState.RUNNING, input={"command": "ls"})
+    await driven.change_call(streamed, running)
+    await reload_equals_live(driven)
+    for at, piece in ((0, "größe 🎈\n"), (8, "b\n")):
+        await driven.go_on_saying(piece, part="prt_c", offset=at, field=PartField.OUTPUT)
+        await reload_equals_live(driven)
+    printed = replace(running, output="größe 🎈\nb\n")
+    shortened = replace(printed, output="[shortened]\n")
+    await driven.change_call(printed, shortened)
+    await driven.go_on_saying("c", part="prt_c", offset=12, field=PartField.OUTPUT)
+    await reload_equals_live(driven)
+    done = replace(shortened, state=ToolState.DONE, output="[shortened]\nc", details={"n": 1})
+    await driven.change_call(replace(shortened, output="[shortened]\nc"), done)
+    await driven.settle()
+    await reload_equals_live(driven)
+    assert (await store.snapshot(driven.id)).messages[-1].parts == (done,)
+    assert await store.fold_deltas(before=instant(59_000), limit=1000) == 2
+    assert (await driven.transcript()).messages()[-1].parts == (done,)
 
 
 async def test_a_reload_equals_live_through_steers_and_approvals(store: Store) -> None:

@@ -1,14 +1,19 @@
 """Things of a session: kept in the order in which its log first told of them, open or not."""
 
+from functools import partial
+
 import pytest
 
+from tenuto.core import changing
 from tenuto.core.approval import Approval, Decision
 from tenuto.core.desk import Change, Desk
 from tenuto.core.error import NotFound
+from tenuto.core.file import FileInfo
+from tenuto.core.file_change import FileChange, FileState, change_id
 from tenuto.core.thing import Thing
-from tenuto.core.value import SessionId
+from tenuto.core.value import CallId, FileId, Instant, RunId, SessionId
 from tenuto.ports.store import Store
-from tests.conformance.driven import DrivenSession, fork_of, new_session
+from tests.conformance.driven import START, DrivenSession, fork_of, new_session
 
 pytestmark = pytest.mark.anyio
 
@@ -68,3 +73,60 @@ async def test_there_is_no_thing_of_a_session_that_is_not_there(store: Store) ->
         await store.things(SessionId("ses_none"), Approval)
     with pytest.raises(NotFound):
         await store.thing(Approval, "apr_none")
+
+
+async def changing_files(driven: DrivenSession, *paths: str, kept: FileId | None = None) -> RunId:
+    """A run of the session that changes these files."""
+    await driven.accept("go")
+    fence = await driven.start()
+    assert fence is not None
+    state = FileState(digest="d", size=1, mode=0o644, file_id=kept)
+    changes = tuple(
+        FileChange(
+            id=change_id(fence.run_id, path),
+            session_id=driven.id,
+            run_id=fence.run_id,
+            call_id=CallId("call"),
+            path=path,
+            before=state,
+        )
+        for path in paths
+    )
+    for change in changes:
+        decide = partial(changing.changed, fence=fence, changes=[change], moment=driven.moment())
+        await driven.store.commit(driven.id, decide)
+    await driven.settle()
+    return fence.run_id
+
+
+async def test_the_changes_of_a_run_are_its_own_in_the_order_they_came(store: Store) -> None:
+    driven = await DrivenSession.begin(store, "one")
+    first = await changing_files(driven, "b", "a", "c")
+    second = await changing_files(driven, "a")
+    assert [change.path for change in await store.changes(first)] == ["b", "a", "c"]
+    assert [change.path for change in await store.changes(second)] == ["a"]
+    assert await store.changes(RunId(first[:-1])) == ()
+    assert await on_the_desk(driven) == ()
+    await driven.delete()
+    assert await store.changes(first) == ()
+
+
+async def test_kept_bytes_go_with_their_session_or_after_thirty_days(store: Store) -> None:
+    old, young = FileId("kept_2030-01-01_a"), FileId("kept_2030-01-15_b")
+    for name in (old, young):
+        await store.put_file(
+            FileInfo(id=name, name="f", media_type="x", size=1, created_at=START),
+            b"1",
+        )
+    driven = await DrivenSession.begin(store, "one")
+    await changing_files(driven, "a", kept=old)
+    await changing_files(driven, "b", kept=young)
+    await store.purge(before=Instant("2030-01-30T00:00:00.000Z"))
+    assert await store.file_content(old) == b"1"
+    await store.purge(before=Instant("2030-02-02T00:00:00.000Z"))
+    with pytest.raises(NotFound):
+        await store.file_content(old)
+    assert await store.file_content(young) == b"1"
+    await driven.delete()
+    with pytest.raises(NotFound):
+        await store.file_content(young)

@@ -9,17 +9,20 @@ from msgspec.structs import replace
 from tenuto.core import event as events
 from tenuto.core.approval import Approval
 from tenuto.core.event import Event, store_as
+from tenuto.core.file_change import FileChange
 from tenuto.core.message import FilePart, ReasoningPart, TextPart, ToolPart, user_message
 from tenuto.core.question import Inquiry, Option, Question
 from tenuto.core.session import Session, SessionChanges
 from tenuto.core.value import (
     ApprovalId,
     CallId,
+    ChangeId,
     FileId,
     MessageId,
     PartId,
     PrincipalId,
     QuestionId,
+    RunId,
     SessionId,
     WorkspaceId,
 )
@@ -37,6 +40,13 @@ APPROVAL = Approval(
     call_id=CallId("call_1"),
     tool="shell",
     input={"command": "ls"},
+)
+CHANGE = FileChange(
+    id=ChangeId("run_1:a"),
+    session_id=SessionId("ses_1"),
+    run_id=RunId("run_1"),
+    call_id=CallId("call_1"),
+    path="a",
 )
 QUESTION = Question(
     id=QuestionId("qst_1"),
@@ -90,6 +100,8 @@ ALL: dict[str, tuple[Event, str]] = {
         events.ApprovalResolved(**COMMON, approval=APPROVAL.withdraw()),
         "approval",
     ),
+    "file.changing": (events.FileChanging(**COMMON, change=CHANGE), "change"),
+    "file.changed": (events.FileChanged(**COMMON, change=CHANGE), "change"),
     "question.asked": (events.QuestionAsked(**COMMON, question=QUESTION), "question"),
     "question.answered": (
         events.QuestionAnswered(**COMMON, question=QUESTION.withdraw()),

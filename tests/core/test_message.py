@@ -14,6 +14,7 @@ from tenuto.core.message import (
     ToolState,
     assistant_message,
     close_tools,
+    left_open,
     parts_input,
     user_message,
 )
@@ -94,7 +95,8 @@ def test_closing_touches_unfinished_calls_and_nothing_else(
     )
     text = TextPart(id=PartId("text"), text="hi")
     answer = assistant_message(QUEUED, of=QUEUED.id, now=Instant(NOW))
-    whole, changed = close_tools(replace(answer, parts=(text, *parts)), closed)
+    answer = replace(answer, parts=(text, *parts))
+    changed, whole = left_open(answer), close_tools(answer, closed)
     unfinished = ("input_streaming", "waiting_approval", "running")
     expected = [closed if state in unfinished else state for state in states]
     assert whole.parts[0] == text
@@ -103,4 +105,4 @@ def test_closing_touches_unfinished_calls_and_nothing_else(
         str(n) for n, state in enumerate(states) if state in unfinished
     ]
     assert all(part.input_text == "{" for part in changed)
-    assert close_tools(whole, closed) == (whole, ())
+    assert (close_tools(whole, closed), left_open(whole)) == (whole, ())

@@ -3,15 +3,18 @@
 import itertools
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tenuto.core.event import (
     Event,
     MessageFinished,
     MessageStarted,
     PartDelta,
+    PartField,
     PartStarted,
     PartUpdated,
     RunFinished,
@@ -23,8 +26,11 @@ from tenuto.core.message import (
     Part,
     ReasoningPart,
     TextPart,
+    ToolChange,
     ToolPart,
+    ToolState,
     assistant_message,
+    change_of,
     user_message,
 )
 from tenuto.core.projection import Transcript, session_after
@@ -93,6 +99,64 @@ def test_an_update_is_the_whole_part_and_growing_goes_on_from_it() -> None:
         delta(" and more", 5),
     )
     assert part == TextPart(id=PartId("prt_1"), text="whole and more")
+
+
+CALL = ToolPart(id=PartId("prt_1"), call_id=CallId("call_1"), name="shell")
+
+
+def test_what_an_update_of_a_call_leaves_out_stays_as_it_was() -> None:
+    printed = PartDelta(
+        **COMMON,
+        message_id=ANSWER.id,
+        part_id=CALL.id,
+        field=PartField.OUTPUT,
+        offset=0,
+        text="a\n",
+    )
+    ended = ToolChange(
+        id=CALL.id, call_id=CALL.call_id, name="shell", state=ToolState.DONE, details={"n": 0}
+    )
+    part = only_part(
+        PartStarted(**COMMON, message_id=ANSWER.id, part=CALL),
+        delta('{"a": 1}'),
+        PartUpdated(
+            **COMMON,
+            message_id=ANSWER.id,
+            part=ToolChange(
+                id=CALL.id,
+                call_id=CALL.call_id,
+                name="shell",
+                state=ToolState.RUNNING,
+                input={"a": 1},
+            ),
+        ),
+        printed,
+        PartUpdated(**COMMON, message_id=ANSWER.id, part=ended),
+    )
+    assert part == replace(
+        CALL,
+        input={"a": 1},
+        input_text='{"a": 1}',
+        output="a\n",
+        state=ToolState.DONE,
+        details={"n": 0},
+    )
+
+
+def test_a_change_tells_what_is_small_and_what_is_new() -> None:
+    known = replace(CALL, input={"a": 1}, input_text='{"a": 1}', output="a")
+    running = replace(known, state=ToolState.RUNNING)
+    assert msgspec.to_builtins(change_of(known, running)) == {
+        "type": "tool",
+        "id": "prt_1",
+        "call_id": "call_1",
+        "name": "shell",
+        "state": "running",
+        "error": None,
+    }
+    gone = change_of(known, replace(running, output=None))
+    assert msgspec.to_builtins(gone)["output"] is None
+    assert gone.on(known).output is None
 
 
 def test_a_part_may_start_with_something_in_it() -> None:

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import cast
 
+from tenuto.agent.tools.files.errand import Threads
+from tenuto.agent.tools.files.hand import FileHand
 from tenuto.clock import RandomIds, SystemClock
 from tenuto.core.message import TextPart
 from tenuto.core.run import Ending, Run
@@ -90,6 +92,7 @@ class EngineHarness:
             self.models,
             self.worker,
             switchboard,
+            hand=FileHand(Threads(2)),
             maker=NoTitles(),
             titles_wanted=lambda: False,
             frame=lambda stored: b"%d " % stored.seq,

@@ -90,7 +90,7 @@ class Asking(HeldWorker):
         work.recorder.start(part)
         self.began.set()
         self.answer = await work.requests.permission(part, Subject(tool=part.name), ())
-        work.recorder.update(work.recorder.part(part.id))
+        work.recorder.update(replace(part, state=ToolState.RUNNING))
         text = TextPart(id=PartId("prt_text"))
         work.recorder.start(text)
         await self.may_end.wait()

@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tenuto.clock import SystemClock
-from tenuto.core.event import PartDelta
-from tenuto.core.message import TextPart
-from tenuto.core.value import PartId, StreamId
+from tenuto.core.event import PartDelta, PartField
+from tenuto.core.message import TextPart, ToolPart, ToolState
+from tenuto.core.value import CallId, PartId, StreamId
 from tenuto.engine.bell import Bell
 from tenuto.engine.engine import Switchboard
 from tenuto.engine.recorder import Recorder
@@ -64,6 +66,49 @@ async def test_an_offset_counts_characters_and_what_comes_together_is_kept_whole
     recorder.grow(PART.id, "three")
     await recorder.flush()
     assert await deltas(driven) == [(0, "one 🌊 two 🌊 "), (12, "three")]
+
+
+CALL = ToolPart(id=PartId("prt_call"), call_id=CallId("call_1"), name="shell")
+
+
+async def test_the_log_grows_by_what_is_new_of_a_call() -> None:
+    parts = RecorderAndTailer()
+    driven = await parts.begin()
+    recorder = await parts.recorder(driven)
+    recorder.start(CALL)
+    recorder.grow(CALL.id, '{"command": "x"}', PartField.INPUT)
+    streamed = replace(CALL, input_text='{"command": "x"}')
+    running = replace(streamed, input={"command": "x"}, state=ToolState.RUNNING)
+    recorder.update(running)
+    for output in ("🌊 one", "🌊 one two", "🌊 one two", "three", "three four"):
+        recorder.update(replace(running, output=output))
+        await recorder.flush()
+    recorder.update(replace(running, output="three four five", state=ToolState.DONE))
+    await recorder.flush()
+    told = [
+        {
+            name: told[name]
+            for name in ("field", "offset", "text", "input", "output", "state")
+            if name in told
+        }
+        for stored in (await driven.store.read(StreamId(driven.id), after=0, limit=99)).events
+        if stored.type in ("part.delta", "part.updated")
+        for event in [msgspec.json.decode(stored.body)]
+        for told in [event.get("part", event)]
+    ]
+    assert told == [
+        {"field": "input", "offset": 0, "text": '{"command": "x"}'},
+        {"input": {"command": "x"}, "state": "running"},
+        {"field": "output", "offset": 0, "text": "🌊 one"},
+        {"field": "output", "offset": 5, "text": " two"},
+        {"output": "three", "state": "running"},
+        {"field": "output", "offset": 5, "text": " four"},
+        {"field": "output", "offset": 10, "text": " five"},
+        {"state": "done"},
+    ]
+    whole = replace(running, output="three four five", state=ToolState.DONE)
+    message = await driven.store.open_message(driven.id)
+    assert message is not None and message.parts == (whole,)
 
 
 async def seqs(batches: AsyncIterator[Batch], up_to: int) -> list[int]:

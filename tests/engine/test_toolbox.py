@@ -18,6 +18,7 @@ from tenuto.engine.kit import FixedTools
 from tenuto.engine.rulebook import Rulebook
 from tenuto.engine.toolbox import Toolbox
 from tenuto.engine.work import Work
+from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import (
     GivenFile,
@@ -59,6 +60,9 @@ class RecordedWork:
 
     def call(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def changes(self, part: ToolPart) -> FileChanges:
+        return Untold()
 
     async def give(self, part: ToolPart, given: list[GivenFile]) -> ToolPart:
         self.given += given

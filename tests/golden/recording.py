@@ -58,6 +58,13 @@ class Recording:
                 while text not in self._streamed():
                     self.events.append((await stream.next()).data)
 
+    async def until_output(self, text: str) -> None:
+        """Wait until an update has said a tool's output anew, with this text."""
+        with anyio.fail_after(20):
+            async with self._following() as stream:
+                while text not in (self.events[-1].get("part", {}).get("output") or ""):
+                    self.events.append((await stream.next()).data)
+
     async def to_the_head(self) -> None:
         """See all that there is so far."""
         head = (await self.house.api.get(f"/api/sessions/{self.id}"))["head"]

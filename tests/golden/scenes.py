@@ -71,6 +71,38 @@ async def tools(house: House) -> Recording:
     return recording
 
 
+async def printing(house: House) -> Recording:
+    """A command whose output grows while it is watched, and one that says its line anew."""
+    recording = await begin(house)
+    _, exchange = await house.held(recording.id, "Count")
+    await _calls(exchange, ("call_1", "shell", {"command": COUNTING}))
+    await _allowed(house, recording)
+    await recording.until_shown("größe 🎈\nzwei")
+    await recording.mark()
+    (house.server.data / "workspace" / "go").touch()
+    await recording.until_output("drei")
+    await recording.mark()
+    (house.server.data / "workspace" / "end").touch()
+    exchange = await house.request()
+    await recording.to_the_head()
+    await recording.mark()
+    await exchange.say("Counted.")
+    await recording.until("run.finished")
+    await recording.mark()
+    return recording
+
+
+COUNTING = (
+    "printf 'größe 🎈\\nzwei'; until [ -e go ]; do sleep 0.05; done; "
+    "printf '\\rdrei'; until [ -e end ]; do sleep 0.05; done; echo"
+)
+
+
+async def _allowed(house: House, recording: Recording) -> None:
+    asked = (await recording.until("approval.requested"))["approval"]
+    await house.api.post(f"/api/approvals/{asked['id']}", {"decision": "allow_once"})
+
+
 async def stopped(house: House) -> Recording:
     """Stopped in the middle of a tool's input, then while a tool waits, then before anything."""
     recording = await begin(house)
@@ -272,6 +304,7 @@ SCENES: dict[str, Scene] = {
     for scene in (
         streaming,
         tools,
+        printing,
         stopped,
         queue,
         rewritten,

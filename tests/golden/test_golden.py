@@ -19,12 +19,13 @@ from tests.api.contract.house import House, Json, open_house
 from tests.golden.recording import FOLDER, outline, read
 from tests.golden.scenes import SCENES
 from tests.oracle.fold import fold
-from tests.oracle.session_log import check_log
+from tests.oracle.rule import Rule, refuse
+from tests.oracle.session_log import SessionLog, check_log
 
 pytestmark = pytest.mark.anyio
 
 NAMES = [
-    *("streaming", "tools", "stopped", "queue", "rewritten", "forked", "compacted"),
+    *("streaming", "tools", "printing", "stopped", "queue", "rewritten", "forked", "compacted"),
     *("failed", "interrupted", "settled", "deleted"),
 ]
 
@@ -53,6 +54,25 @@ async def test_a_scene_still_goes_as_its_file_says(house: House, name: str) -> N
 @pytest.mark.parametrize("name", NAMES)
 def test_a_golden_file_folds_to_what_the_server_said(name: str) -> None:
     check_told(read(name))
+
+
+@pytest.mark.parametrize("name", ["tools", "stopped"])
+def test_a_log_whose_updates_were_whole_parts_still_folds_to_what_the_server_said(
+    name: str,
+) -> None:
+    told = read(f"older/{name}")
+    for snapshot in told["snapshots"]:
+        log = SessionLog(told["session"]["id"], broken=_if_not_said_again)
+        ours = Transcript()
+        for event in told["events"][: snapshot["seq"]]:
+            log.apply(event)
+            ours.apply(msgspec.convert(event, Event))
+        assert log.messages == _plain(ours.messages()) == snapshot["messages"]
+
+
+def _if_not_said_again(rule: Rule, *seen: object) -> None:
+    if rule is not Rule.SAID_ONCE:
+        refuse(rule, *seen)
 
 
 def test_there_is_a_file_for_every_scene_and_no_other() -> None:

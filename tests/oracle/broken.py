@@ -227,6 +227,26 @@ def stream_after_the_start(sample: SampleLog) -> None:
     sample.event("part.delta", "a", **more)
 
 
+def print_after_the_end(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.call("a", "running", "done")
+    sample.print("a", "late")
+
+
+def print_into_an_answer(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.say("a", "once")
+    last(sample, "part.delta")["field"] = "output"
+
+
+def repeat_an_output(sample: SampleLog) -> None:
+    at_work(sample)
+    sample.call("a", "running")
+    sample.print("a", "one\n", "two\n")
+    part = {**last(sample, "part.updated")["part"], "output": "one\ntwo\n", "state": "done"}
+    sample.event("part.updated", "a", message_id="a_a", part=part)
+
+
 def rename_a_call(sample: SampleLog) -> None:
     at_work(sample)
     sample.call("a", "running")
@@ -342,6 +362,9 @@ BROKEN: list[tuple[Rule, Break]] = [
     (Rule.OFFSET, spoil("part.delta", offset=4)),
     (Rule.OFFSET, spoil("part.delta", text="")),
     (Rule.INPUT_FIRST, stream_after_the_start),
+    (Rule.FIELD, print_into_an_answer),
+    (Rule.OUTPUT_WHILE_RUNNING, print_after_the_end),
+    (Rule.SAID_ONCE, repeat_an_output),
     (Rule.ONLY_CALLS, rename_a_call),
     (Rule.CALL_STATES, end_a_call_twice),
     (Rule.CALL_STATES, skip_a_state),

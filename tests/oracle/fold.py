@@ -57,7 +57,7 @@ class Fold:
                 self._update(dict(event["changes"]))
             case "session.rewound":
                 self.transcript.rewind(event)
-            case "session.compacted" | "session.deleted":
+            case "session.compacted" | "session.deleted" | "file.changing" | "file.changed":
                 pass
             case _:
                 self._broken(Rule.KNOWN, event)

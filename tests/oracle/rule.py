@@ -51,6 +51,9 @@ class Rule(StrEnum):
     PART_FIRST = "a part starts before it changes"
     OFFSET = "a delta goes on at its offset, and says something"
     INPUT_FIRST = "a call's input streams before it does anything else"
+    FIELD = "a delta adds to a field that its part has"
+    OUTPUT_WHILE_RUNNING = "a call's output grows while it runs"
+    SAID_ONCE = "an update does not repeat the input and output that are known"
     ONLY_CALLS = "only tool calls are changed, and keep their name and input"
     CALL_STATES = "a call goes through its states, and ends once"
     FINISHED_ONCE = "a message finishes once, in its run"
@@ -63,6 +66,10 @@ class Rule(StrEnum):
     ANSWERS_FIT = "a question that is answered has an answer to each, any other has none"
     NAMED = "a user's name stays"
     COMPACTED = "the active run compacts, up to a message that is there"
+    CHANGES_AT_WORK = "the active run changes files, or a person those of one that has ended"
+    CHANGE_STATE = "a change is in one of its states, and only a person takes one back"
+    BEFORE_STAYS = "what was there before a run stays what it was"
+    ANNOUNCED = "what a file tool changes is said before it is done"
     DELETED_IDLE = "what is deleted has ended"
 
 

@@ -76,21 +76,43 @@ class SampleLog:
             "type": "tool",
             "call_id": f"{run_id}_c",
             "name": "shell",
+            "input": None,
             "input_text": "",
             "state": "input_streaming",
+            "output": None,
             **fields,
         }
         self.event("part.started", run_id, message_id=f"{run_id}_a", part=part)
         self._deltas(run_id, part["id"], ("{}",))
         for state in states:
-            after = {**part, "input_text": "{}", "state": state}
+            small = {name: part[name] for name in ("id", "type", "call_id", "name")}
+            after = {**small, "state": state}
             self.event("part.updated", run_id, message_id=f"{run_id}_a", part=after)
+
+    def print(self, run_id: str, *texts: str) -> None:
+        """The tool says something."""
+        self._deltas(run_id, f"{run_id}_call", texts, field="output")
 
     def ask(self, run_id: str, *states: str) -> None:
         """A question of the run that goes through these states."""
         for kind, state in zip(("requested", *["resolved"] * 9), states, strict=False):
             approval = {"id": f"{run_id}_q", "run_id": run_id, "state": state}
             self.event(f"approval.{kind}", run_id, approval=approval)
+
+    def change_file(self, run_id: str, kind: str, *, by: str | None = None, **fields: Any) -> None:
+        """What the log says of the one file that the run changes; `by` is the run, or nobody."""
+        change: Json = {
+            "id": f"{run_id}:f",
+            "run_id": run_id,
+            "path": "f",
+            "tool": "write_file",
+            "state": "revertible",
+            "before": None,
+            "after": {"digest": "new", "mode": 420},
+            **({"next": {"digest": "new", "mode": 420}} if kind == "changing" else {}),
+            **fields,
+        }
+        self.event(f"file.{kind}", by, change=change)
 
     def question(self, run_id: str, *states: str, answers: list[list[str]] | None = None) -> None:
         """The same for what it asks in words."""
@@ -133,9 +155,10 @@ class SampleLog:
     def change(self, run_id: str, **fields: Any) -> None:
         self.runs[run_id] = {**self.runs[run_id], **fields}
 
-    def _deltas(self, run_id: str, part_id: str, texts: tuple[str, ...]) -> None:
+    def _deltas(self, run_id: str, part_id: str, texts: tuple[str, ...], **more: str) -> None:
         offset = 0
         for text in texts:
-            where: Json = {"message_id": f"{run_id}_a", "part_id": part_id, "offset": offset}
+            place: Json = {"message_id": f"{run_id}_a", "part_id": part_id, "offset": offset}
+            where = {**place, **more}
             self.event("part.delta", run_id, text=text, **where)
             offset += len(text)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tests.oracle.ending import ANSWERS, FINISH_REASONS, REASONS
+from tests.oracle.file_changes import FileChanges
 from tests.oracle.fold import Fold
 from tests.oracle.rule import Json, Report, Rule, refuse
 
@@ -22,6 +23,7 @@ class SessionLog(Fold):
         self.started_at: dict[str, int] = {}
         self.finished_at: dict[str, int] = {}
         """By run: the seq at which it happened."""
+        self.files = FileChanges(broken)
         self.deleted = False
         self.named_by_user = False
 
@@ -57,6 +59,9 @@ class SessionLog(Fold):
                 self._check_request(event, "approval", self.approvals)
             case "question.asked" | "question.answered":
                 self._check_request(event, "question", self.questions)
+            case "file.changing" | "file.changed":
+                ended = event["change"]["run_id"] in self.finished_at
+                self.files.apply(event, active=self.active, ended=ended)
             case _:
                 self._check_session(event)
         super().apply(event)

@@ -6,10 +6,13 @@ from collections.abc import Callable
 import pytest
 
 from tests.oracle.broken import BROKEN, Break
+from tests.oracle.broken_files import BROKEN_FILES
 from tests.oracle.fold import Fold, fold
 from tests.oracle.rule import Rule, RuleBroken
 from tests.oracle.sample import SESSION, SampleLog
 from tests.oracle.session_log import SessionLog, check_idle_log, check_log
+
+ALL_BROKEN = [*BROKEN, *BROKEN_FILES]
 
 
 def steered() -> SampleLog:
@@ -57,10 +60,26 @@ def asked() -> SampleLog:
     return sample
 
 
+def changed() -> SampleLog:
+    """A run that changes a file twice, a person who takes it back and puts it there again."""
+    sample = SampleLog()
+    sample.accept("a")
+    sample.start("a")
+    for _ in range(2):
+        sample.change_file("a", "changing", by="a")
+        sample.change_file("a", "changed", by="a")
+    sample.change_file("a", "changed", by="a", id="a:g", path="g", tool="shell")
+    sample.finish("a")
+    sample.change_file("a", "changing")
+    sample.change_file("a", "changed", state="reverted")
+    sample.change_file("a", "changed", state="conflict")
+    return sample
+
+
 Tell = Callable[[], SampleLog]
 
 
-@pytest.mark.parametrize("tell", [steered, asked])
+@pytest.mark.parametrize("tell", [steered, asked, changed])
 def test_a_good_log_is_accepted_from_its_first_event_to_its_last(tell: Tell) -> None:
     log = tell().log
     for length in range(len(log)):
@@ -68,7 +87,7 @@ def test_a_good_log_is_accepted_from_its_first_event_to_its_last(tell: Tell) -> 
     check_idle_log(log)
 
 
-@pytest.mark.parametrize(("rule", "spoil"), BROKEN)
+@pytest.mark.parametrize(("rule", "spoil"), ALL_BROKEN)
 def test_a_log_that_breaks_a_rule_is_refused_by_it(rule: Rule, spoil: Break) -> None:
     sample = SampleLog()
     spoil(sample)
@@ -77,7 +96,7 @@ def test_a_log_that_breaks_a_rule_is_refused_by_it(rule: Rule, spoil: Break) -> 
     assert refused.value.rule is rule
 
 
-@pytest.mark.parametrize(("rule", "spoil"), BROKEN)
+@pytest.mark.parametrize(("rule", "spoil"), ALL_BROKEN)
 def test_whoever_writes_down_what_is_wrong_can_read_on(rule: Rule, spoil: Break) -> None:
     sample = SampleLog()
     spoil(sample)
@@ -89,7 +108,7 @@ def test_whoever_writes_down_what_is_wrong_can_read_on(rule: Rule, spoil: Break)
 
 
 def test_every_rule_has_a_log_that_breaks_it() -> None:
-    assert {rule for rule, _ in BROKEN} == set(Rule)
+    assert {rule for rule, _ in ALL_BROKEN} == set(Rule)
 
 
 @pytest.mark.parametrize("length", [1, 2, 4, 6, 7])

@@ -6,6 +6,15 @@ from tests.oracle.ending import NEXT_OF_CALL, OPEN_CALLS, STOPPED_CALLS
 from tests.oracle.rule import Json, Report, Rule, refuse
 
 KEPT = ("call_id", "name", "input_text")
+GROWS = ("input", "input_text", "output")
+FIELDS = {
+    "text": {"text": "text"},
+    "reasoning": {"text": "text"},
+    # Older logs name no field where a call's input streams.
+    "tool": {"text": "input_text", "input": "input_text", "output": "output"},
+    "file": {},
+}
+"""What of each type of part may grow, by the name that a delta gives it."""
 
 
 class Transcript:
@@ -91,12 +100,19 @@ class Transcript:
         if part is None:
             self._broken(Rule.PART_FIRST, event)
             return
-        field = "input_text" if part["type"] == "tool" else "text"
-        if event["offset"] != len(part[field]) or not event["text"]:
+        named = event.get("field", "text")
+        if named not in FIELDS[part["type"]]:
+            self._broken(Rule.FIELD, part, event)
+            return
+        field = FIELDS[part["type"]][named]
+        before = part.get(field) or ""
+        if event["offset"] != len(before) or not event["text"]:
             self._broken(Rule.OFFSET, part, event)
-        if part.get("state") not in (None, "input_streaming"):
+        if field == "input_text" and part["state"] != "input_streaming":
             self._broken(Rule.INPUT_FIRST, part, event)
-        part[field] += event["text"]
+        if field == "output" and part["state"] != "running":
+            self._broken(Rule.OUTPUT_WHILE_RUNNING, part, event)
+        part[field] = before + event["text"]
 
     def _update(self, part: Json | None, event: Json) -> None:
         after = event["part"]
@@ -106,8 +122,10 @@ class Transcript:
         if not part["type"] == "tool" == after["type"]:
             self._broken(Rule.ONLY_CALLS, part, event)
             return
-        if any(part[field] != after[field] for field in KEPT):
+        if any(part[field] != after.get(field, part[field]) for field in KEPT):
             self._broken(Rule.ONLY_CALLS, part, event)
+        if any(after.get(field) and after[field] == part.get(field) for field in GROWS):
+            self._broken(Rule.SAID_ONCE, part, event)
         state = part["state"]
         if state not in OPEN_CALLS or after["state"] not in (*NEXT_OF_CALL[state], *STOPPED_CALLS):
             self._broken(Rule.CALL_STATES, part, event)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from tenuto.agent.allowance import Allowance
 from tenuto.agent.answer import AnswerBuilder
@@ -13,7 +14,8 @@ from tenuto.agent.providers.connection.errors import Border
 from tenuto.agent.providers.kinds import KINDS
 from tenuto.agent.providers.provider import MOST_CONCESSIONS
 from tenuto.agent.providers.wires.wire import Wire
-from tenuto.core.message import Message, Part
+from tenuto.core.event import PartField
+from tenuto.core.message import Message, Part, ToolPart
 from tenuto.core.meter import Meter
 from tenuto.core.projection import OpenMessage
 from tenuto.core.value import PartId
@@ -107,13 +109,13 @@ class Pad:
         self.message_id = message.id
 
     def start(self, part: Part) -> None:
-        self._open.start(part)
+        self._open.put(part)
 
-    def grow(self, part_id: PartId, text: str) -> None:
-        self._open.grow(part_id, text)
+    def grow(self, part_id: PartId, text: str, field: PartField | UnsetType = UNSET) -> None:
+        self._open.grow(part_id, text, field)
 
-    def update(self, part: Part) -> None:
-        self._open.update(part)
+    def update(self, part: ToolPart) -> None:
+        self._open.put(part)
 
     def part(self, part_id: PartId) -> Part:
         return self._open.part(part_id)

@@ -219,7 +219,7 @@ class Story:
 
     def _end(self, reason: str) -> None:
         state = ToolState.INTERRUPTED if reason == "interrupted" else ToolState.CANCELLED
-        message, _ = close_tools(self.messages[-1], state)
+        message = close_tools(self.messages[-1], state)
         self.messages[-1] = replace(message, finish_reason=reason)
 
     def _mishap(self) -> None:

@@ -111,6 +111,9 @@ class TenutoCluster(TenutoServer):
     def node(self, name: str) -> TenutoServer:
         return self.nodes[NAMES.index(name)]
 
+    def folder_of(self, path: str) -> Path:
+        return self.shared / path
+
     @property
     def pid(self) -> int:
         raise NotImplementedError("a cluster is several processes: see `nodes`")

@@ -74,6 +74,10 @@ class TenutoServer:
     def client(self, *, patience: Patience | None = None) -> Client:
         return Client(self.url, self.token, patience=patience)
 
+    def folder_of(self, path: str) -> Path:
+        """The folder of a workspace with this path."""
+        return Path(path)
+
     def log(self) -> str:
         """All that the server has written, through every start."""
         return self._log.read_text(errors="replace") if self._log.exists() else ""

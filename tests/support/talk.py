@@ -5,10 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenuto.client import Client, RunHandle, SessionHandle
-from tenuto.core.event import PartUpdated
-from tenuto.core.message import ToolPart
 from tests.support.model_server import Exchange, ModelServer
-from tests.support.watch import until_event
+from tests.support.watch import until_output
 
 
 async def say(model: ModelServer, session: SessionHandle, prompt: str, text: str) -> RunHandle:
@@ -34,13 +32,7 @@ async def start_shell(
     """A run whose shell command is at work and has said this; its output so far."""
     run = await session.prompt("Run it")
     await call_tool(await model.next_request(), "shell", command=command)
-    event = await until_event(run, PartUpdated, lambda e: says in output_of(e))
-    return run, output_of(event)
-
-
-def output_of(event: PartUpdated) -> str:
-    """What the tool has said; nothing for other parts."""
-    return (event.part.output or "") if isinstance(event.part, ToolPart) else ""
+    return run, await until_output(run, says)
 
 
 def chunk(delta: dict[str, Any], *, finish: str | None = None) -> bytes:

@@ -7,8 +7,8 @@ from typing import TypeVar
 import anyio
 
 from tenuto.client import RunHandle, Seen, SessionHandle
-from tenuto.core.event import Event, PartDelta, PartStarted
-from tenuto.core.message import Message, ReasoningPart, TextPart
+from tenuto.core.event import Event, PartDelta, PartField, PartStarted, PartUpdated
+from tenuto.core.message import Message, ReasoningPart, TextPart, ToolChange
 
 WATCH_SECONDS = 20.0
 POLL_SECONDS = 0.02
@@ -41,6 +41,24 @@ async def until_text(run: RunHandle, text: str) -> None:
                 if text in shown:
                     return
     raise AssertionError(f"the run ended with {shown!r}, without {text!r}")
+
+
+async def until_output(owner: RunHandle | SessionHandle, text: str) -> str:
+    """Wait until clients can see this in the output of a tool; all of its output so far."""
+    calls: dict[str, str] = {}
+    with anyio.fail_after(WATCH_SECONDS):
+        async with aclosing(owner.events()) as items:
+            async for item in items:
+                match item.event if isinstance(item, Seen) else None:
+                    case PartDelta(field=PartField.OUTPUT, part_id=part_id, text=more):
+                        calls[part_id] = calls.get(part_id, "") + more
+                    case PartUpdated(part=ToolChange(id=part_id, output=str() as said)):
+                        calls[part_id] = said
+                    case _:
+                        continue
+                if text in calls[part_id]:
+                    return calls[part_id]
+    raise AssertionError(f"the events ended with {calls!r}, without {text!r}")
 
 
 async def until(true: Callable[[], Awaitable[bool]]) -> None:

@@ -4,15 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenuto.agent.tools.output import Scroll
 from tenuto.agent.tools.screen import Screen
 
 
 def shown(*pieces: bytes, limit: int = 10_000) -> str:
-    screen = Screen(limit)
+    scroll = Scroll(limit)
+    screen = Screen(scroll)
     for piece in pieces:
         screen.hear(piece)
     screen.close()
-    return screen.text()
+    return scroll.text()
 
 
 @pytest.mark.parametrize(

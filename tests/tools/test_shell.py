@@ -76,7 +76,7 @@ async def test_output_is_told_while_the_command_runs(desk: Desk) -> None:
             await desk.run("shell", command="echo one; echo two; sleep 1000")
 
         group.start_soon(work)
-        await desk.hears("one\ntwo\n")
+        await desk.hears("one\ntwo")
         group.cancel_scope.cancel()
 
 
@@ -85,7 +85,7 @@ async def test_much_output_is_told_a_few_times_a_second(desk: Desk) -> None:
     gaps = [b - a for a, b in zip(desk.told_at, desk.told_at[1:], strict=False)]
     # The last telling, at the end of the call, does not wait for its turn.
     assert all(gap > 0.2 for gap in gaps[:-1])
-    assert desk.told[-1].endswith("60\n")
+    assert desk.told[-1].endswith("60")
 
 
 async def test_what_was_said_before_a_cancel_is_told(desk: Desk) -> None:
@@ -97,7 +97,7 @@ async def test_what_was_said_before_a_cancel_is_told(desk: Desk) -> None:
         group.start_soon(work)
         await until((desk.folder / "said").exists)
         group.cancel_scope.cancel()
-    assert desk.told[-1] == "first\nsecond\n"
+    assert desk.told[-1] == "first\nsecond"
 
 
 @pytest.mark.failure(47, 49)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from tenuto.agent.allowance import Allowance
 from tenuto.agent.overlap import Overlap
+from tenuto.core.event import PartField
 from tenuto.core.message import Part, ReasoningPart, Seal, TextPart, ToolPart, ToolState
 from tenuto.core.meter import Meter
 from tenuto.core.value import CallId, PartId
@@ -166,7 +167,7 @@ class AnswerBuilder:
         self._meter.output([piece.text])
         length = self._lengths[piece.index] = self._lengths[piece.index] + len(piece.text)
         self._allowance.grow_call(length)
-        self._recorder.grow(self._calls[piece.index].id, piece.text)
+        self._recorder.grow(self._calls[piece.index].id, piece.text, PartField.INPUT)
         self._allowance.store(len(piece.text))
 
     def _think(self, pieces: list[ReasoningPiece]) -> None:

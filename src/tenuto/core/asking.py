@@ -16,7 +16,7 @@ from tenuto.core.event import (
     QuestionAnswered,
     QuestionAsked,
 )
-from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.message import ToolPart, ToolState, change_of
 from tenuto.core.question import Question
 from tenuto.core.run import Run
 from tenuto.core.session import Fence, Pause
@@ -45,7 +45,7 @@ def ask(
         at=moment.now,
         by=moment.by,
         message_id=stand.message_id,
-        part=waiting,
+        part=change_of(stand.part, waiting),
     )
     return Change(
         events=(*(() if is_waiting else (updated,)), asked(request, moment)),

@@ -10,13 +10,13 @@ from tenuto.core.cancelling import Covered, cancel_run
 from tenuto.core.desk import Change, Desk, Joint, Moment
 from tenuto.core.error import SessionBusy
 from tenuto.core.event import PartUpdated
-from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.message import ToolPart, ToolState, change_of
 from tenuto.core.run import Reason, Run, ToolScope
 from tenuto.core.session import Fence
 from tenuto.core.value import MessageId, SessionId, Value
 
 
-class Errand(Value):
+class Assignment(Value):
     """What a sub-agent is to do."""
 
     prompt: str
@@ -56,7 +56,7 @@ def begin(
         at=moment.now,
         by=moment.by,
         message_id=message_id,
-        part=started,
+        part=change_of(part, started),
     )
     children = tuple(dict.fromkeys((*parent.control.children, child.session.id)))
     accepted = accept(child, prompt, moment)

@@ -1,10 +1,13 @@
 """The events of a log: facts in the past, each stored before anyone can see it."""
 
+from enum import StrEnum
+
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from tenuto.core.approval import Approval
-from tenuto.core.message import Message, Part
+from tenuto.core.file_change import FileChange
+from tenuto.core.message import Changed, Message, Part
 from tenuto.core.principal import By
 from tenuto.core.question import Question
 from tenuto.core.run import Run
@@ -50,17 +53,29 @@ class PartStarted(EventBase, tag="part.started"):
     part: Part
 
 
+class PartField(StrEnum):
+    """What of a part a delta adds to."""
+
+    TEXT = "text"
+    INPUT = "input"
+    """Of a tool call: `input_text`."""
+    OUTPUT = "output"
+
+
 class PartDelta(EventBase, tag="part.delta"):
     message_id: MessageId
     part_id: PartId
+    field: PartField | UnsetType = UNSET
+    """Left out: the text; of a tool call, as older logs have it, the input."""
     offset: int
-    """Unicode code points of the part before this text."""
+    """Unicode code points that the field had before this text."""
     text: str
 
 
 class PartUpdated(EventBase, tag="part.updated"):
     message_id: MessageId
-    part: Part
+    part: Changed
+    """Of a tool call, what is left out stays as it was."""
 
 
 class ThingEvent(EventBase):
@@ -84,6 +99,22 @@ class ApprovalRequested(ApprovalEvent, tag="approval.requested"):
 
 
 class ApprovalResolved(ApprovalEvent, tag="approval.resolved"):
+    pass
+
+
+class FileChangeEvent(ThingEvent):
+    change: FileChange
+
+    @property
+    def thing(self) -> Thing:
+        return self.change
+
+
+class FileChanging(FileChangeEvent, tag="file.changing"):
+    """It is about to be done: what was there is kept."""
+
+
+class FileChanged(FileChangeEvent, tag="file.changed"):
     pass
 
 
@@ -140,6 +171,8 @@ Event = (
     | PartUpdated
     | ApprovalRequested
     | ApprovalResolved
+    | FileChanging
+    | FileChanged
     | QuestionAsked
     | QuestionAnswered
     | SessionCreated

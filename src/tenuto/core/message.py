@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from msgspec import UNSET, UnsetType
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from tenuto.core.run import Input, InputFile, InputText, Run
 from tenuto.core.value import (
@@ -96,7 +96,42 @@ class ToolPart(Value, tag_field="type", tag="tool"):
         return self.state in UNFINISHED
 
 
+class ToolChange(Value, tag_field="type", tag="tool"):
+    """A tool call as it is from now on; of what is left out, nothing has changed."""
+
+    id: PartId
+    call_id: CallId
+    name: str
+    input: Any = UNSET
+    input_text: str | UnsetType = UNSET
+    state: ToolState
+    output: str | UnsetType | None = UNSET
+    error: str | None = None
+    details: dict[str, Any] | UnsetType = UNSET
+    files: tuple[ToolFile, ...] | UnsetType = UNSET
+    seal: Seal | UnsetType = UNSET
+
+    def on(self, part: ToolPart) -> ToolPart:
+        """The part with this change."""
+        return replace(part, **{name: v for name, v in asdict(self).items() if v is not UNSET})
+
+
+def change_of(before: ToolPart, after: ToolPart) -> ToolChange:
+    """What is to be told of a call: what is small, and what is new."""
+    told = {
+        name: new
+        for name, new in asdict(after).items()
+        if name in TOLD or new != getattr(before, name)
+    }
+    return ToolChange(**told)
+
+
+TOLD = frozenset({"id", "call_id", "name", "state", "error"})
+"""What every change of a call tells, so that it can be read by itself."""
+
 Part = TextPart | ReasoningPart | FilePart | ToolPart
+Changed = TextPart | ReasoningPart | FilePart | ToolChange
+"""A part as an update tells it."""
 Role = Literal["user", "assistant"]
 
 
@@ -189,15 +224,17 @@ def after_part(message: Message, part_id: PartId) -> Message:
     return replace(message, parts=message.parts[since:])
 
 
-def close_tools(message: Message, state: ToolState) -> tuple[Message, tuple[ToolPart, ...]]:
-    """The message with every unfinished tool call put into `state`, and those calls."""
-    closed = tuple(
-        replace(part, state=state)
-        for part in message.parts
-        if isinstance(part, ToolPart) and part.unfinished
-    )
-    by_id: dict[PartId, Part] = {part.id: part for part in closed}
-    return replace(message, parts=tuple(by_id.get(p.id, p) for p in message.parts)), closed
+def left_open(message: Message) -> tuple[ToolPart, ...]:
+    """Its tool calls that are not finished."""
+    return tuple(part for part in message.parts if isinstance(part, ToolPart) and part.unfinished)
+
+
+def close_tools(message: Message, state: ToolState) -> Message:
+    """The message with every unfinished tool call put into `state`."""
+    closed: dict[PartId, Part] = {
+        part.id: replace(part, state=state) for part in left_open(message)
+    }
+    return replace(message, parts=tuple(closed.get(part.id, part) for part in message.parts))
 
 
 def _part(item: InputText | InputFile, part_id: PartId) -> Part:

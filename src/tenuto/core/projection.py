@@ -2,6 +2,7 @@
 
 from typing import TypeVar
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict, replace
 
 from tenuto.core.event import (
@@ -11,6 +12,7 @@ from tenuto.core.event import (
     MessageFinished,
     MessageStarted,
     PartDelta,
+    PartField,
     PartStarted,
     PartUpdated,
     QuestionAnswered,
@@ -26,7 +28,15 @@ from tenuto.core.event import (
     SessionUpdated,
     ThingEvent,
 )
-from tenuto.core.message import Message, Part, ReasoningPart, TextPart, ToolPart
+from tenuto.core.message import (
+    Changed,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolChange,
+    ToolPart,
+)
 from tenuto.core.run import Reason, Run
 from tenuto.core.session import Session, SessionState
 from tenuto.core.value import MessageId, PartId, RunId
@@ -41,25 +51,34 @@ class OpenMessage:
         self._message = message
         self._parts: dict[PartId, Part] = {part.id: part for part in message.parts}
         self._texts: dict[PartId, list[str]] = {}
+        self._outputs: dict[PartId, list[str]] = {}
 
-    def start(self, part: Part) -> None:
-        self._parts[part.id] = part
-
-    def grow(self, part_id: PartId, text: str) -> None:
-        self._texts.setdefault(part_id, []).append(text)
-
-    def update(self, part: Part) -> None:
-        # An update is the whole part: what had grown before it is part of it.
+    def put(self, part: Part) -> None:
+        """The part as it is from now on, new or not."""
         self._texts.pop(part.id, None)
+        self._outputs.pop(part.id, None)
         self._parts[part.id] = part
+
+    def grow(self, part_id: PartId, text: str, field: PartField | UnsetType = UNSET) -> None:
+        grown = self._outputs if field is PartField.OUTPUT else self._texts
+        grown.setdefault(part_id, []).append(text)
+
+    def update(self, changed: Changed) -> None:
+        if not isinstance(changed, ToolChange):
+            self.put(changed)
+            return
+        part = self.part(changed.id)
+        if not isinstance(part, ToolPart):
+            raise TypeError(f"{part!r} is no tool call")
+        self._parts[part.id] = changed.on(part)
 
     def part(self, part_id: PartId) -> Part:
         part = self._parts[part_id]
-        grown = self._texts.pop(part_id, None)
-        if grown is None:
-            return part
-        part = _grown(part, "".join(grown))
-        self._parts[part_id] = part
+        texts, outputs = self._texts.pop(part_id, None), self._outputs.pop(part_id, None)
+        if texts is not None:
+            part = self._parts[part_id] = _grown(part, "".join(texts))
+        if outputs is not None:
+            part = self._parts[part_id] = _with_output(part, "".join(outputs))
         return part
 
     def now(self) -> Message:
@@ -112,9 +131,9 @@ class Transcript:
 def grow(message: OpenMessage, event: PartStarted | PartDelta | PartUpdated) -> None:
     match event:
         case PartStarted():
-            message.start(event.part)
+            message.put(event.part)
         case PartDelta():
-            message.grow(event.part_id, event.text)
+            message.grow(event.part_id, event.text, event.field)
         case PartUpdated():
             message.update(event.part)
 
@@ -167,3 +186,9 @@ def _grown(part: Part, text: str) -> Part:
             return replace(part, input_text=part.input_text + text)
         case _:
             raise TypeError(f"{part!r} cannot grow")
+
+
+def _with_output(part: Part, text: str) -> Part:
+    if not isinstance(part, ToolPart):
+        raise TypeError(f"{part!r} has no output")
+    return replace(part, output=(part.output or "") + text)

@@ -6,7 +6,7 @@ from tenuto.core.asking import withdrawn
 from tenuto.core.continuing import continued
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.event import Event, PartUpdated
-from tenuto.core.message import Message, ToolState, close_tools
+from tenuto.core.message import Message, ToolState, change_of, close_tools, left_open
 from tenuto.core.run import Ending, Run, RunStatus
 from tenuto.core.session import Control, Fence
 from tenuto.core.told import message_finished, run_finished
@@ -29,7 +29,7 @@ def settle(
         state = (
             ToolState.INTERRUPTED if ending.status is RunStatus.INTERRUPTED else ToolState.CANCELLED
         )
-        whole, closed = close_tools(open_message, state)
+        whole = close_tools(open_message, state)
         events += [
             PartUpdated(
                 session_id=run.session_id,
@@ -37,9 +37,9 @@ def settle(
                 at=moment.now,
                 by=moment.by,
                 message_id=whole.id,
-                part=part,
+                part=change_of(part, replace(part, state=state)),
             )
-            for part in closed
+            for part in left_open(open_message)
         ]
         events.append(message_finished(whole, run, ending, moment))
         finished = (replace(whole, finish_reason=ending.finish_reason),)

@@ -19,6 +19,17 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
+def capped(text: str, limit: int) -> str:
+    """The text, or its beginning and how much of it is missing."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}\n{left_out(len(text) - limit, limit)}"
+
+
+def left_out(count: int, limit: int) -> str:
+    return f"[{count:,} characters left out here: output is capped at {limit:,}]"
+
+
 def _joined(halves: re.Match[str]) -> str:
     if halves[1] is None:
         return "\ufffd"

@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from tenuto.core.approval import Approval, ApprovalState
+from tenuto.core.file_change import FileChange
 from tenuto.core.question import Question, QuestionState
 from tenuto.core.value import Value
 
 Request = Approval | Question
 """What a run asks a person."""
-Thing = Request
+Thing = Request | FileChange
 
 K = TypeVar("K", bound=Thing)
 R = TypeVar("R", bound=Request)
@@ -42,6 +43,8 @@ KINDS = (
         value=Question,
         open=frozenset({QuestionState.PENDING}),
     ),
+    # Never open: a decision about one is told which, so that it costs the same after a thousand.
+    ThingKind(name="change", many="changes", value=FileChange, open=frozenset()),
 )
 _BY_VALUE: dict[type, ThingKind] = {kind.value: kind for kind in KINDS}
 _BY_NAME = {kind.name: kind for kind in KINDS}

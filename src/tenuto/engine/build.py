@@ -5,6 +5,7 @@ from collections.abc import Callable
 from tenuto.core.event import Stored
 from tenuto.engine.answers import Answers
 from tenuto.engine.bell import Bell
+from tenuto.engine.changes import ChangeKeeper
 from tenuto.engine.checking import Checking
 from tenuto.engine.comparisons import ComparisonKeeper
 from tenuto.engine.coordinator import Coordinator
@@ -27,6 +28,7 @@ from tenuto.engine.tailer import Tailer
 from tenuto.engine.titler import Maker, Titler
 from tenuto.engine.work import Worker
 from tenuto.engine.workspaces import WorkspaceKeeper
+from tenuto.ports.changes import Hand
 from tenuto.ports.model import Models
 from tenuto.ports.store import Store
 
@@ -38,6 +40,7 @@ def build_engine(
     worker: Worker,
     switchboard: Switchboard,
     *,
+    hand: Hand,
     maker: Maker,
     titles_wanted: Callable[[], bool],
     frame: Callable[[Stored], bytes],
@@ -78,6 +81,7 @@ def build_engine(
         workspaces=WorkspaceKeeper(store, sessions, comparisons, node),
         comparisons=comparisons,
         files=FileKeeper(store, node),
+        changes=ChangeKeeper(store, hand, node),
         homes=homes,
         driver=driver,
         coordinator=coordinator,

@@ -9,6 +9,7 @@ import anyio
 from tenuto.core.event import Stored
 from tenuto.core.value import SessionId, StreamId
 from tenuto.engine.answers import Answers
+from tenuto.engine.changes import ChangeKeeper
 from tenuto.engine.comparisons import ComparisonKeeper
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
@@ -80,6 +81,7 @@ class Engine:
     workspaces: WorkspaceKeeper
     comparisons: ComparisonKeeper
     files: FileKeeper
+    changes: ChangeKeeper
     homes: Homes
     driver: Driver
     coordinator: Coordinator

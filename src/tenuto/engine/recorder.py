@@ -9,10 +9,11 @@ import logging
 from collections.abc import Awaitable
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from tenuto.core.error import InDoubt, StorageTrouble, TenutoError, Unstorable
-from tenuto.core.event import Event, PartDelta, PartStarted, PartUpdated
-from tenuto.core.message import Message, Part
+from tenuto.core.event import Event, PartDelta, PartField, PartStarted, PartUpdated
+from tenuto.core.message import Message, Part, ToolChange, ToolPart, change_of
 from tenuto.core.projection import OpenMessage
 from tenuto.core.session import Fence
 from tenuto.core.value import MessageId, PartId, SessionId
@@ -32,6 +33,7 @@ class _Growth(msgspec.Struct):
     """A delta that is not yet on its way to the store."""
 
     part_id: PartId
+    field: PartField | UnsetType
     offset: int
     texts: list[str]
 
@@ -55,7 +57,7 @@ class Recorder:
         self._open = OpenMessage(message) if message else None
         self._lengths: dict[PartId, int] = {}
         self._pending: list[PartStarted | PartUpdated | _Growth] = []
-        self._growing: dict[PartId, _Growth] = {}
+        self._growing: dict[tuple[PartId, PartField | UnsetType], _Growth] = {}
         self._pending_characters = 0
         self._sending: list[Event] = []
         """What the store is asked to store now; nothing else is sent before it has."""
@@ -84,7 +86,7 @@ class Recorder:
 
     def start(self, part: Part) -> None:
         assert self._open is not None, "this run writes no message"
-        self._open.start(part)
+        self._open.put(part)
         self._lengths[part.id] = 0
         self._pending.append(
             PartStarted(
@@ -97,41 +99,64 @@ class Recorder:
         )
         self._go()
 
-    def grow(self, part_id: PartId, text: str) -> None:
-        assert self._open is not None, "this run writes no message"
-        self._open.grow(part_id, text)
+    def grow(self, part_id: PartId, text: str, field: PartField | UnsetType = UNSET) -> None:
+        """Add to its text; of a tool call, to its input."""
         offset = self._lengths[part_id]
         self._lengths[part_id] = offset + len(text)
-        self._pending_characters += len(text)
-        growth = self._growing.get(part_id)
-        if growth is not None:
-            growth.texts.append(text)
-        else:
-            growth = _Growth(part_id=part_id, offset=offset, texts=[text])
-            self._growing[part_id] = growth
-            self._pending.append(growth)
-        self._go()
+        self._grow(part_id, text, field, offset)
 
-    def update(self, part: Part) -> None:
+    def update(self, part: ToolPart) -> None:
+        """The call as it is from now on; the log grows by what is new of it."""
         assert self._open is not None, "this run writes no message"
-        self._open.update(part)
+        change = self.grown_to(part)
+        if change.on(known := self._call(part.id)) == known:
+            return
+        self._open.update(change)
         # What grows after an update must not be merged into what grew before it.
-        self._growing.pop(part.id, None)
+        for field in (UNSET, *PartField):
+            self._growing.pop((part.id, field), None)
         self._pending.append(
             PartUpdated(
                 session_id=self._session_id,
                 run_id=self._fence.run_id,
                 at=self._clock.now(),
                 message_id=self.message_id,
-                part=part,
+                part=change,
             )
         )
         self._go()
 
-    def stored_elsewhere(self, part: Part) -> None:
-        """The part was changed in a transaction of its own; everything before was flushed."""
+    def grown_to(self, part: ToolPart) -> ToolChange:
+        """Record what its output has grown by; what else has changed is returned."""
+        known = self._call(part.id)
+        more = _growth(known.output, part.output)
+        if more:
+            self._grow(part.id, more, PartField.OUTPUT, len(known.output or ""))
+            known = self._call(part.id)
+        return change_of(known, part)
+
+    def _call(self, part_id: PartId) -> ToolPart:
+        part = self.part(part_id)
+        assert isinstance(part, ToolPart), "only calls change"
+        return part
+
+    def _grow(self, part_id: PartId, text: str, field: PartField | UnsetType, offset: int) -> None:
         assert self._open is not None, "this run writes no message"
-        self._open.update(part)
+        self._open.grow(part_id, text, field)
+        self._pending_characters += len(text)
+        growth = self._growing.get((part_id, field))
+        if growth is not None:
+            growth.texts.append(text)
+        else:
+            growth = _Growth(part_id=part_id, field=field, offset=offset, texts=[text])
+            self._growing[part_id, field] = growth
+            self._pending.append(growth)
+        self._go()
+
+    def stored_elsewhere(self, part: ToolPart) -> None:
+        """The call was changed in a transaction of its own; everything before was flushed."""
+        assert self._open is not None, "this run writes no message"
+        self._open.put(part)
 
     def go_on_in(self, message: Message) -> None:
         """Write into another message from here on; everything before must be flushed."""
@@ -215,6 +240,7 @@ class Recorder:
                 at=now,
                 message_id=message_id,
                 part_id=item.part_id,
+                field=item.field,
                 offset=item.offset,
                 text="".join(item.texts),
             )
@@ -224,3 +250,8 @@ class Recorder:
         ]
         self._pending, self._growing, self._pending_characters = [], {}, 0
         return events
+
+
+def _growth(known: str | None, now: str | None) -> str:
+    """What was added at the end; nothing if it is not a longer one of the same beginning."""
+    return now[len(known or "") :] if now is not None and now.startswith(known or "") else ""

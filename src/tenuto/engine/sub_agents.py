@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tenuto.core import cancelling, delegating
 from tenuto.core.accepting import Prompt
-from tenuto.core.delegating import Errand
+from tenuto.core.delegating import Assignment
 from tenuto.core.desk import Desk, Joint
 from tenuto.core.error import NotFound, SessionBusy, TenutoError
 from tenuto.core.message import ToolPart
@@ -40,12 +40,14 @@ class SubAgents:
         self._endings = endings
         self._node = node
 
-    async def begin(self, work: Work, part: ToolPart, errand: Errand) -> tuple[ToolPart, SubAgent]:
+    async def begin(
+        self, work: Work, part: ToolPart, assignment: Assignment
+    ) -> tuple[ToolPart, SubAgent]:
         """The call as it runs, and who does it. Raises ToolFailed."""
         await work.recorder.flush()
-        known = None if errand.session is None else await self._known(work, errand.session)
-        child = known or self._new(work, part, errand)
-        prompt = self._prompt(work, child, errand)
+        known = None if assignment.session is None else await self._known(work, assignment.session)
+        child = known or self._new(work, part, assignment)
+        prompt = self._prompt(work, child, assignment)
         parent_id, message_id = work.session.id, work.recorder.message_id
 
         def decide(desks: Mapping[SessionId, Desk]) -> Joint[tuple[Run, ToolPart] | None]:
@@ -86,15 +88,15 @@ class SubAgents:
             raise ToolFailed(f"There is no sub-agent with the session {session_id} here.")
         return session
 
-    def _new(self, work: Work, part: ToolPart, errand: Errand) -> Session:
+    def _new(self, work: Work, part: ToolPart, assignment: Assignment) -> Session:
         now = self._node.clock.now()
         call = ParentCall(session_id=work.session.id, run_id=work.run.id, call_id=part.call_id)
         return Session(
             id=SessionId(self._node.ids.new("ses")),
             workspace_id=work.session.workspace_id,
             by=work.run.by,
-            title=errand.title,
-            title_source=TitleSource.AUTO if errand.title else TitleSource.PROVISIONAL,
+            title=assignment.title,
+            title_source=TitleSource.AUTO if assignment.title else TitleSource.PROVISIONAL,
             model=work.run.model,
             system=work.session.system,
             created_at=now,
@@ -102,15 +104,15 @@ class SubAgents:
             parent=call,
         )
 
-    def _prompt(self, work: Work, child: Session, errand: Errand) -> Prompt:
+    def _prompt(self, work: Work, child: Session, assignment: Assignment) -> Prompt:
         return Prompt(
             run_id=RunId(self._node.ids.new("run")),
             by=work.run.by,
-            input=errand.prompt,
+            input=assignment.prompt,
             model=child.model or work.model,
             wish=Wish(effort=work.run.effort, attended=work.run.attended),
             parent_run=work.run.id,
-            tools=errand.tools,
+            tools=assignment.tools,
         )
 
     async def _ended(self, work: Work, run: Run) -> Delegated:

@@ -19,6 +19,7 @@ from tenuto.core.rule import Rule, Subject, judge
 from tenuto.core.text import cut, whole
 from tenuto.core.value import CallId, FileId
 from tenuto.engine.kit import Kit, fit
+from tenuto.engine.progress import OUTPUT_CHARACTERS, Progress
 from tenuto.engine.rulebook import Rules
 from tenuto.engine.work import Work
 from tenuto.ports.points import NOWHERE, Points, Step
@@ -38,9 +39,6 @@ from tenuto.ports.tool import (
 
 log = logging.getLogger(__name__)
 
-PROGRESS_SECONDS = 0.5
-OUTPUT_CHARACTERS = 2_000_000
-"""Tools keep a limit of their own; this one holds for one that does not."""
 ERROR_CHARACTERS = 10_000
 DETAILS_BYTES = 400_000
 FILE_BYTES = 20_000_000
@@ -90,7 +88,7 @@ class Toolbox:
             if part.state is not ToolState.WAITING_APPROVAL:
                 part = _record(work, replace(part, input=arguments))
             site = await work.site()
-            progress = _Progress(work)
+            progress = Progress(work.recorder)
             place = self._place(work, part, site, progress)
             refusal = await self._refusal(work, tool, part, place, site.rules)
             if refusal is None and isinstance(tool, AskingTool):
@@ -109,7 +107,7 @@ class Toolbox:
             progress.begin(part)
             return await self._execute(work, tool, part, arguments, place, progress)
 
-    def _place(self, work: Work, part: ToolPart, site: Site, progress: "_Progress") -> Place:
+    def _place(self, work: Work, part: ToolPart, site: Site, progress: Progress) -> Place:
         return Place(
             folder=site.folder,
             session_id=work.session.id,
@@ -117,6 +115,7 @@ class Toolbox:
             call_id=part.call_id,
             progress=progress.tell,
             attached=partial(_attached, work),
+            changes=work.changes(part),
             ask=partial(work.requests.question_meanwhile, part),
         )
 
@@ -178,7 +177,7 @@ class Toolbox:
         part: ToolPart,
         arguments: dict[str, Any],
         place: Place,
-        progress: "_Progress",
+        progress: Progress,
     ) -> ToolPart:
         try:
             result = await tool.run(arguments, place)
@@ -186,7 +185,7 @@ class Toolbox:
         except ToolFailed as failure:
             return _failed(work, part, str(failure))
         except asyncio.CancelledError:
-            progress.record()
+            progress.record_now()
             raise
         except Exception:
             log.exception("tool failed", extra={"run_id": work.run.id, "tool": part.name})
@@ -205,10 +204,13 @@ async def _begin(
     """Store the call as running: whoever finds this run after a crash must know that it may have
     been done."""
     if isinstance(tool, DelegatingTool):
-        part, sub_agent = await work.delegate(part, tool.errand(arguments))
+        part, sub_agent = await work.delegate(part, tool.assignment(arguments))
         return part, replace(place, sub_agent=sub_agent)
     part = _record(work, replace(part, state=ToolState.RUNNING))
-    await work.recorder.flush()
+    # What only asked ends in the same write: a crash never finds it under way, and its run can still
+    # be left to whoever answers what else it asks.
+    if not isinstance(tool, AskingTool):
+        await work.recorder.flush()
     return part, place
 
 
@@ -296,39 +298,6 @@ def _told(approval: Approval) -> str | None:
         if approval.note
         else ("The user did not allow this.")
     )
-
-
-class _Progress:
-    """Records what a tool has said so far, now and then."""
-
-    def __init__(self, work: Work) -> None:
-        self._work = work
-        self._part: ToolPart | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._stopped = False
-
-    def begin(self, part: ToolPart) -> None:
-        """The call is under way now."""
-        self._part = part
-
-    def tell(self, output: str) -> None:
-        output = cut(output, OUTPUT_CHARACTERS)
-        if self._part is None or self._stopped or output == self._part.output:
-            return
-        self._part = replace(self._part, output=output)
-        if self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(PROGRESS_SECONDS, self.record)
-
-    def record(self) -> None:
-        self._timer = None
-        if not self._stopped and self._part is not None and self._part.output is not None:
-            _record(self._work, self._part)
-
-    def stop(self) -> None:
-        self._stopped = True
-        if self._timer is not None:
-            self._timer.cancel()
 
 
 def _failed(work: Work, part: ToolPart, error: str) -> ToolPart:

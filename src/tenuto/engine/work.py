@@ -10,7 +10,7 @@ import anyio
 from msgspec.structs import replace
 
 from tenuto.core import editing, giving, steering, waiting
-from tenuto.core.delegating import Errand
+from tenuto.core.delegating import Assignment
 from tenuto.core.desk import Decide
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message, ToolFile, ToolPart, files_in
@@ -18,6 +18,7 @@ from tenuto.core.meter import Meter
 from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
 from tenuto.core.value import FileId, MessageId, PartId
+from tenuto.engine.call_changes import CallChanges
 from tenuto.engine.insist import insist
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
@@ -43,7 +44,7 @@ class Delegating(Protocol):
     """Who lets sub-agents work for a run."""
 
     async def begin(
-        self, work: "Work", part: ToolPart, errand: Errand
+        self, work: "Work", part: ToolPart, assignment: Assignment
     ) -> tuple[ToolPart, SubAgent]:
         """The call as it runs, and who does it. Raises ToolFailed."""
 
@@ -126,6 +127,18 @@ class Work:
             folder=self._node.folders.path(workspace),
         )
 
+    def changes(self, part: ToolPart) -> CallChanges:
+        """Told of the files that the call changes."""
+        return CallChanges(
+            self._store,
+            self._node,
+            run=self.run,
+            session_id=self.session.id,
+            fence=self.fence,
+            call_id=part.call_id,
+            tool=part.name,
+        )
+
     async def background(self) -> Background:
         await self.recorder.flush()
         return await self._insist(lambda: self._store.background(self.session.id))
@@ -140,10 +153,11 @@ class Work:
         """Record the call as it ended, with these files, which are kept from now on."""
         kept = tuple([await self._keep(file) for file in given])
         ended = replace(part, files=kept)
+        change = self.recorder.grown_to(ended)
         await self.recorder.flush()
         message_id = self.recorder.message_id
         await self._commit(
-            lambda desk: giving.give(desk, self.fence, message_id, ended, self._node.moment())
+            lambda desk: giving.give(desk, self.fence, message_id, change, self._node.moment())
         )
         self.recorder.stored_elsewhere(ended)
         return ended
@@ -163,11 +177,11 @@ class Work:
     async def file_content(self, file_id: FileId) -> bytes:
         return await self._insist(lambda: self._store.file_content(file_id))
 
-    async def delegate(self, part: ToolPart, errand: Errand) -> tuple[ToolPart, SubAgent]:
+    async def delegate(self, part: ToolPart, assignment: Assignment) -> tuple[ToolPart, SubAgent]:
         """Begin a call by handing its work to a sub-agent. Raises ToolFailed."""
         if self._sub_agents is None:
             raise ToolFailed("There are no sub-agents here.")
-        return await self._sub_agents.begin(self, part, errand)
+        return await self._sub_agents.begin(self, part, assignment)
 
     async def take_steers(self) -> tuple[Message, ...]:
         """At a step boundary: prompts that were sent to steer this run, now part of it."""

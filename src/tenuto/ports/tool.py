@@ -7,12 +7,13 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
-from tenuto.core.delegating import Errand
+from tenuto.core.delegating import Assignment
 from tenuto.core.question import Answers, Inquiry
 from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
 from tenuto.core.value import CallId, RunId, SessionId, Value
+from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.model import ToolSpec
 
 
@@ -91,6 +92,8 @@ class Place(Value):
     """Told the whole output so far (capped); may be called often, from the event loop."""
     attached: Callable[[str], Awaitable[bytes]] = nothing_attached
     """A file that was attached to the conversation, by its id. Raises ToolFailed."""
+    changes: FileChanges = Untold()
+    """Told of every file that the call changes, so that it can be put back."""
     ask: Ask = nobody_asked
     """Asks a person while the call is under way, and waits however long it takes; 1 to 4 questions
     at once. The run's time stands meanwhile. A server that ends takes the call and the question with
@@ -152,8 +155,8 @@ class Tool(Protocol):
 
 @runtime_checkable
 class AskingTool(Tool, Protocol):
-    """Asks a person before it begins: `place.reply` is the answer. Nothing is under way while it
-    waits, so its run can be left, and goes on anywhere."""
+    """Asks a person, and does nothing but say what came of it (`place.reply`). Nothing is ever
+    under way for it, so its run can be left while it waits, and goes on anywhere."""
 
     def inquiries(self, arguments: dict[str, Any]) -> Sequence[Inquiry]:
         """What to ask, 1 to 4 questions. Raises ToolFailed."""
@@ -164,7 +167,7 @@ class DelegatingTool(Tool, Protocol):
     """Hands its work to a sub-agent (`place.sub_agent`): the call begins in the same commit that
     accepts the sub-agent's prompt."""
 
-    def errand(self, arguments: dict[str, Any]) -> Errand:
+    def assignment(self, arguments: dict[str, Any]) -> Assignment:
         """What to do. Raises ToolFailed."""
 
 

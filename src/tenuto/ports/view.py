@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 from tenuto.core.comparison import Comparison
 from tenuto.core.day_usage import DayUsage
 from tenuto.core.file import FileInfo
+from tenuto.core.file_change import FileChange
 from tenuto.core.message import Message
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
@@ -95,6 +96,9 @@ class Runs(Protocol):
 
     async def things(self, session_id: SessionId, kind: type[K]) -> Sequence[K]:
         """All of a session's things of this kind, open or not, oldest first."""
+
+    async def changes(self, run_id: RunId) -> Sequence[FileChange]:
+        """What the run did to files, the first that it came to first."""
 
 
 class Workspaces(Protocol):

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from tenuto.core.event import PartDelta, PartStarted, PartUpdated, Stored, store_as
+from tenuto.core.event import PartDelta, PartField, PartStarted, PartUpdated, Stored, store_as
 from tenuto.core.message import Message
 from tenuto.core.projection import OpenMessage, grow
 from tenuto.core.value import MessageId, PartId, Value
@@ -33,7 +34,7 @@ def grown(message: Message, log: Iterable[Stored]) -> Message:
 def shorten(message_id: MessageId, log: Sequence[Stored]) -> Shortened:
     """Join the deltas of each part of a finished message; the fold stays the same.
 
-    An update is the whole part as it was then, so deltas are never joined across one.
+    An update may say anew what has grown, so deltas are never joined across one.
     """
     merged: list[Stored] = []
     gone: list[int] = []
@@ -52,15 +53,17 @@ _Group = list[tuple[int, PartDelta]]
 
 def _groups(message_id: MessageId, log: Sequence[Stored]) -> list[_Group]:
     groups: list[_Group] = []
-    growing: dict[PartId, _Group] = {}
+    growing: dict[tuple[PartId, PartField | UnsetType], _Group] = {}
     for stored in log:
         event = stored.event()
         match event:
             case PartDelta() if event.message_id == message_id:
-                if event.part_id not in growing:
-                    growing[event.part_id] = []
-                    groups.append(growing[event.part_id])
-                growing[event.part_id].append((stored.seq, event))
+                key = event.part_id, event.field
+                if key not in growing:
+                    growing[key] = []
+                    groups.append(growing[key])
+                growing[key].append((stored.seq, event))
             case PartUpdated() if event.message_id == message_id:
-                growing.pop(event.part.id, None)
+                for field in (UNSET, *PartField):
+                    growing.pop((event.part.id, field), None)
     return groups

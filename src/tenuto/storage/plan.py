@@ -28,7 +28,8 @@ from tenuto.core.event import (
     ThingEvent,
     store_as,
 )
-from tenuto.core.message import Message, ToolPart, files_in
+from tenuto.core.file_change import FileChange, files_kept
+from tenuto.core.message import Message, ToolChange, files_in
 from tenuto.core.principal import By
 from tenuto.core.projection import session_after
 from tenuto.core.run import Run, RunStatus, files_of
@@ -181,6 +182,7 @@ class _Planner:
                 key = kind_of(type(thing)).name, thing.id
                 known = self.things.get(key, ThingRow(thing=thing, seq=self.head))
                 self.things[key] = replace(known, thing=thing)
+                self.files += files_kept(thing) if isinstance(thing, FileChange) else ()
             case SessionRewound(removed=removed):
                 self._remove(removed)
             case SessionCompacted():
@@ -194,7 +196,7 @@ class _Planner:
                 )
             case SessionDeleted():
                 self.deleted_at = event.at
-            case PartUpdated(part=ToolPart(files=tuple() as given)):
+            case PartUpdated(part=ToolChange(files=tuple() as given)):
                 self.files += [file.file_id for file in given]
             case PartStarted() | PartDelta() | PartUpdated() | SessionUpdated():
                 # Parts reach their row when the message is whole; the session was folded above.

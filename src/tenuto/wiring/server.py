@@ -175,6 +175,7 @@ def build(
         models,
         translate.worker(settings, models, keepers.tools, keepers.settings, node),
         switchboard,
+        hand=translate.hand(settings),
         maker=TitleMaker(store, models, clock, points=points),
         titles_wanted=lambda: keepers.settings.preferences.titles,
         frame=sse.frame,

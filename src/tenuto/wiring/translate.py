@@ -10,6 +10,7 @@ from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfi
 from tenuto.agent.surroundings import Surroundings, look_around
 from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
+from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
@@ -94,6 +95,10 @@ def sandbox(settings: Settings, node: str) -> Sandbox:
 def tools(settings: Settings, sandbox: Sandbox) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
     return JoinedTools(FixedTools(*built_in_tools(_tools(settings, sandbox))))
+
+
+def hand(settings: Settings) -> FileHand:
+    return FileHand(Threads(LOOKING_THREADS), settings.data)
 
 
 def preferences(

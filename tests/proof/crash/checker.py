@@ -15,6 +15,7 @@ import psutil  # type: ignore[import-untyped]
 from tests.oracle.ending import ENDINGS
 from tests.oracle.fold import Fold, fold
 from tests.proof.crash.comparisons_check import check_comparisons
+from tests.proof.crash.files_check import check_files
 from tests.proof.crash.pooled import PooledApi
 from tests.proof.crash.record import ClientRecord, Json, ToldAnswer
 from tests.proof.crash.server import TOKEN, CrashingServer
@@ -74,6 +75,8 @@ class Checker:
         await self._check_approvals()
         check_tools(self._folder / "ledger", self._states.values())
         await self._check_repeats()
+        workspace = self._folder / "data" / "workspace"
+        await check_files(self._api, self._states.values(), workspace)
         await self._check_nothing_left()
 
     def _sessions(self) -> list[str]:

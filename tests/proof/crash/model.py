@@ -17,7 +17,7 @@ ENDLESS = 10_000
 SAY = ("user", "system")
 WISH = re.compile(
     r"(?P<name>[a-z ]+): "
-    r"(?P<verb>say|endless|silent|fail|gate|tools|sleep|broken|busy|long)\b"
+    r"(?P<verb>say|endless|silent|fail|gate|tools|files|sleep|broken|busy|long)\b"
 )
 
 
@@ -135,6 +135,24 @@ class ScriptedModel:
                 await self._shell(exchange, "echo done")
             case 3:
                 await self._call(exchange, "write_file", {"path": f"{name}.txt", "content": "x"})
+            case _:
+                await self._say(exchange, name, step)
+                return
+        await exchange.finish("tool_calls")
+
+    async def _files(self, exchange: Exchange, name: str, step: int) -> None:
+        """Makes a file, and changes one that all its like change: twice, as who did not read it
+        is refused at first."""
+        made, shared = f"made/{name}.txt", "made/shared.txt"
+        match step:
+            case 0:
+                await self._call(exchange, "write_file", {"path": made, "content": "new\n"})
+            case 1 | 2:
+                content = f"{name}\nof step {step}\n"
+                await self._call(exchange, "write_file", {"path": shared, "content": content})
+            case 3:
+                given = {"path": shared, "old": "of step", "new": "after step"}
+                await self._call(exchange, "edit_file", given)
             case _:
                 await self._say(exchange, name, step)
                 return

@@ -15,7 +15,7 @@ from tests.proof.crash.people import Halfway, People
 from tests.proof.crash.record import Json
 from tests.proof.crash.talk import Talk, answered, is_over, pending
 
-PEOPLE = 13
+PEOPLE = 14
 
 
 class Scenario:
@@ -41,6 +41,7 @@ class Scenario:
             comparer.forget,
             comparer.attach,
             Administrator(self._people).play,
+            self.changer,
         )
         assert len(actors) == PEOPLE
         self._people.follow("/api/workspaces/default", "default")
@@ -86,6 +87,18 @@ class Scenario:
         await self._approve(talk, await talk.prompt("work two: tools"), words)
         await self._approve(talk, await talk.prompt("work three: tools"), words)
         await self._caller.ask("DELETE", f"{talk.path}/grants/shell")
+
+    async def changer(self) -> None:
+        """Runs that change files; what they did is taken back and put there again."""
+        talk = await self._people.talk(title="Files")
+        one = await talk.prompt("file one: files")
+        await self._approve(talk, one, repeat("allow_session"))
+        await self._people.halfway()
+        two = await talk.prompt("file two: files")
+        await self._approve(talk, two, repeat("allow_session"))
+        for run, body in ((two, {}), (two, {"redo": True}), (one, {})):
+            if run is not None:
+                await self._caller.ask("POST", f"/api/runs/{run['id']}/revert", body)
 
     async def _approve(self, talk: Talk, run: Json | None, words: Any) -> None:
         """Answer whatever the run asks until it has ended."""

@@ -71,12 +71,14 @@ class Snapshots:
 
 
 def _is_untidy(events: list[Json]) -> bool:
-    deltas: Counter[str] = Counter()
+    deltas: Counter[tuple[str, str]] = Counter()
     for event in events:
         if event["type"] == "part.updated":
-            deltas[event["part"]["id"]] = 0
+            for field in ("text", "input", "output"):
+                deltas[event["part"]["id"], field] = 0
         elif event["type"] == "part.delta":
-            deltas[event["part_id"]] += 1
-            if deltas[event["part_id"]] > 1:
+            key = event["part_id"], event.get("field", "text")
+            deltas[key] += 1
+            if deltas[key] > 1:
                 return True
     return False

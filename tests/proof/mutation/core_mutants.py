@@ -152,8 +152,8 @@ MUTANTS = (
         "core conformance",
         Edit(
             "core/settling.py",
-            "whole, closed = close_tools(open_message, state)",
-            "whole, closed = open_message, ()",
+            "whole = close_tools(open_message, state)",
+            "whole = open_message",
         ),
     ),
     mutant(

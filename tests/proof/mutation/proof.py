@@ -8,6 +8,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "agent": ("tests/agent",),
     "found": ("tests/engine/test_found_by_history.py", "tests/engine/test_found_by_sim.py"),
     "lane": ("tests/engine/test_lane.py",),
+    "progress": ("tests/engine/test_progress.py",),
     "recorder": ("tests/engine/test_recorder.py",),
     "resort": ("tests/engine/test_last_resort.py",),
     "protect": ("tests/engine/test_protect.py",),

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from tenuto.agent.loop import AgentLoop, RunLimits
 from tenuto.agent.surroundings import Surroundings
 from tenuto.agent.titles import TitleMaker
+from tenuto.agent.tools.files.errand import Threads
+from tenuto.agent.tools.files.hand import FileHand
 from tenuto.api import sse
 from tenuto.core.permission import Permission
 from tenuto.core.value import Instant, NodeId
@@ -82,6 +84,7 @@ class Node:
             models,
             loop,
             self.switchboard,
+            hand=FileHand(Threads(2)),
             maker=TitleMaker(store, models, clock),
             titles_wanted=lambda: self.settings.preferences.titles,
             frame=sse.frame,

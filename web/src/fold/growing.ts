@@ -1,14 +1,21 @@
 /** A message as its events leave it. Text grows by appending; objects are made when they are read. */
 
-import type { Message, Part } from "$/wire/types";
+import type { Changed, Message, Part, PartField } from "$/wire/types";
+
+interface Grown {
+  field: PartField;
+  text: string;
+  length: number;
+}
 
 export class Growing {
   #message: Message;
   /** `#message` is ours to change: nobody has seen it yet. */
   #changed = false;
   #places: Map<string, number> | null = null;
-  #texts = new Map<number, { text: string; length: number }>();
-  #lengths = new Map<number, number>();
+  /** What has grown since it was last read, by place: a part grows in one field at a time. */
+  #texts = new Map<number, Grown>();
+  #lengths = new Map<number, Grown>();
 
   constructor(message: Message) {
     this.#message = message;
@@ -20,11 +27,11 @@ export class Growing {
       const parts = this.#message.parts.slice();
       for (const [place, grown] of this.#texts) {
         const part = parts[place];
-        if (part !== undefined) parts[place] = withText(part, grown.text);
+        if (part !== undefined) parts[place] = withText(part, grown);
       }
       this.#message = { ...this.#message, parts };
       // Lengths are kept: counting a long text again for each frame would cost its length.
-      for (const [place, grown] of this.#texts) this.#lengths.set(place, grown.length);
+      for (const [place, grown] of this.#texts) this.#lengths.set(place, { ...grown, text: "" });
       this.#texts.clear();
     }
     this.#changed = false;
@@ -34,7 +41,9 @@ export class Growing {
   start(part: Part): void {
     const place = this.#place(part.id);
     if (place !== undefined) {
-      this.update(part);
+      this.#texts.delete(place);
+      this.#lengths.delete(place);
+      this.#own()[place] = part;
       return;
     }
     this.#indexed().set(part.id, this.#message.parts.length);
@@ -42,24 +51,28 @@ export class Growing {
   }
 
   /** False if the text does not continue what is here: something was missed. */
-  grow(partId: string, offset: number, text: string): boolean {
+  grow(partId: string, offset: number, text: string, named?: PartField): boolean {
     const place = this.#place(partId);
     if (place === undefined) return false;
     const part = this.#message.parts[place];
     if (part === undefined) return false;
-    const grown = this.#texts.get(place) ?? this.#text(part, place);
+    const field = fieldOf(part, named);
+    const grown = this.#grown(part, place, field);
     if (offset !== grown.length) return false;
-    this.#texts.set(place, { text: grown.text + text, length: grown.length + codePoints(text) });
+    const length = grown.length + codePoints(text);
+    this.#texts.set(place, { field, text: grown.text + text, length });
     return true;
   }
 
-  /** An update is the whole part: what had grown before it is in it. */
-  update(part: Part): boolean {
-    const place = this.#place(part.id);
+  /** Of a tool call, what an update leaves out stays as it was. */
+  update(changed: Changed): boolean {
+    const place = this.#place(changed.id);
     if (place === undefined) return false;
-    this.#texts.delete(place);
+    if (this.#texts.has(place)) this.now();
+    const part = this.#message.parts[place];
+    if (part === undefined) return false;
     this.#lengths.delete(place);
-    this.#own()[place] = part;
+    this.#own()[place] = changedBy(part, changed);
     return true;
   }
 
@@ -69,9 +82,13 @@ export class Growing {
     this.#lengths.clear();
   }
 
-  #text(part: Part, place: number): { text: string; length: number } {
-    const text = textOf(part);
-    return { text, length: this.#lengths.get(place) ?? codePoints(text) };
+  #grown(part: Part, place: number, field: PartField): Grown {
+    const growing = this.#texts.get(place);
+    if (growing?.field === field) return growing;
+    if (growing !== undefined) this.now();
+    const text = textOf(this.#message.parts[place] ?? part, field);
+    const known = this.#lengths.get(place);
+    return { field, text, length: known?.field === field ? known.length : codePoints(text) };
   }
 
   /** The parts, to be changed: whoever has the message of before keeps its own. */
@@ -108,26 +125,38 @@ export function codePoints(text: string): number {
   return count;
 }
 
-function textOf(part: Part): string {
+/** Older logs do not say that it is the input of a call that grows. */
+function fieldOf(part: Part, named: PartField | undefined): PartField {
+  if (part.type === "tool") return named === "output" ? "output" : "input";
+  return "text";
+}
+
+function textOf(part: Part, field: PartField): string {
   switch (part.type) {
     case "text":
     case "reasoning":
       return part.text;
     case "tool":
-      return part.input_text;
+      return field === "output" ? (part.output ?? "") : part.input_text;
     case "file":
       return "";
   }
 }
 
-function withText(part: Part, text: string): Part {
+function withText(part: Part, { field, text }: Grown): Part {
   switch (part.type) {
     case "text":
     case "reasoning":
       return { ...part, text };
     case "tool":
-      return { ...part, input_text: text };
+      return field === "output" ? { ...part, output: text } : { ...part, input_text: text };
     case "file":
       return part;
   }
+}
+
+function changedBy(part: Part, changed: Changed): Part {
+  if (changed.type !== "tool") return changed;
+  if (part.type !== "tool") return part;
+  return { ...part, ...changed };
 }

@@ -180,6 +180,10 @@ export class Transcript {
         this.deleted = true;
         this.#touched.session = true;
         return true;
+      case "file.changing":
+      case "file.changed":
+        // Of no message: whoever looks at changes is told by the event itself.
+        return true;
       case "session.created":
         return true;
     }
@@ -209,7 +213,7 @@ export class Transcript {
         growing.start(event.part);
         return true;
       case "part.delta":
-        return growing.grow(event.part_id, event.offset, event.text);
+        return growing.grow(event.part_id, event.offset, event.text, event.field);
       case "part.updated":
         return growing.update(event.part);
       case "message.finished":

@@ -1,3 +1,4 @@
+import { undo } from "$/changes/undo";
 import ChartColumn from "@lucide/svelte/icons/chart-column";
 import CircleQuestionMark from "@lucide/svelte/icons/circle-question-mark";
 import Columns2 from "@lucide/svelte/icons/columns-2";
@@ -145,7 +146,7 @@ function thisSession(): Command[] {
           id: "undo",
           group,
           label: "Undo last turn",
-          run: () => void attempt(() => conversation.undo()),
+          run: () => void undo(conversation),
         },
         {
           id: "compact",

@@ -4,6 +4,7 @@ import { Transcript, type Touched } from "$/fold/transcript";
 import { api, type PostOptions } from "$/link/http";
 import type { Logs } from "$/link/link";
 import type { Piece } from "$/link/protocol";
+import { ChangeBook } from "./change-book.svelte";
 import { DraftSaver } from "./draft-saver";
 import { onNextFrame } from "$/state/frame";
 import { Sight } from "$/state/sight.svelte";
@@ -62,6 +63,7 @@ export class MessageRow {
 export class Conversation {
   readonly id: string;
   readonly sight = new Sight();
+  readonly changes = new ChangeBook();
   phase: Phase = $state("loading");
   session: Session | null = $state.raw(null);
   rows: MessageRow[] = $state.raw([]);
@@ -265,6 +267,7 @@ export class Conversation {
     } else if (this.phase === "ready") {
       const event = JSON.parse(piece.data) as Event;
       const outcome = this.#transcript.apply(event);
+      if (event.type === "file.changed") this.changes.take(event.change);
       if (outcome === "torn") this.#restart();
       else if (outcome === "applied") this.onevent(event);
     }

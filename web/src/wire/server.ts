@@ -65,6 +65,14 @@ export interface CancelReceipt {
   settled: boolean;
 }
 
+export type ChangeKind = "created" | "deleted" | "edited";
+
+export interface ChangeList {
+  changes: FileChange[];
+}
+
+export type ChangeState = "conflict" | "not_revertible" | "reverted" | "revertible";
+
 /** What the sub-agents of a run used. It is in their own runs' usage, and in no other. */
 export interface ChildUsage {
   input_tokens: number;
@@ -140,6 +148,8 @@ export type Event =
   | PartUpdated
   | ApprovalRequested
   | ApprovalResolved
+  | FileChanging
+  | FileChanged
   | QuestionAsked
   | QuestionAnswered
   | SessionCreated
@@ -158,6 +168,46 @@ export interface Export {
   questions: Question[];
 }
 
+/** All that one run did to one path, from its first change to its last. */
+export interface FileChange {
+  id: string;
+  session_id: string;
+  run_id: string;
+  call_id: string;
+  path: string;
+  kind: ChangeKind;
+  added: number;
+  removed: number;
+  diff: string;
+  state: ChangeState;
+  why: string;
+  tool: string;
+  by: string;
+  before: FileState | null;
+  after: FileState | null;
+  next?: FileState | null;
+  folders: string[];
+}
+
+export interface FileChanged {
+  type: "file.changed";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  change: FileChange;
+}
+
+/** It is about to be done: what was there is kept. */
+export interface FileChanging {
+  type: "file.changing";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  change: FileChange;
+}
+
 export interface FileInfo {
   id: string;
   name: string;
@@ -174,6 +224,15 @@ export interface FilePart {
   name: string;
   media_type: string;
   size: number;
+}
+
+/** A file as it was at one moment. */
+export interface FileState {
+  digest: string;
+  size: number;
+  mode: number;
+  link: boolean;
+  file_id: string | null;
 }
 
 export interface Fork {
@@ -343,9 +402,13 @@ export interface PartDelta {
   by?: string;
   message_id: string;
   part_id: string;
+  field?: PartField;
   offset: number;
   text: string;
 }
+
+/** What of a part a delta adds to. */
+export type PartField = "input" | "output" | "text";
 
 export interface PartStarted {
   type: "part.started";
@@ -364,7 +427,7 @@ export interface PartUpdated {
   at: string;
   by?: string;
   message_id: string;
-  part: TextPart | ReasoningPart | FilePart | ToolPart;
+  part: TextPart | ReasoningPart | FilePart | ToolChange;
 }
 
 export type Permission = "allow" | "ask" | "deny";
@@ -534,6 +597,21 @@ export interface Released {
 
 export interface Retry {
   model?: string | null;
+}
+
+export interface Revert {
+  paths?: string[] | null;
+  redo?: boolean;
+}
+
+export interface RevertConflict {
+  path: string;
+  why: string;
+}
+
+export interface Reverted {
+  reverted: string[];
+  conflicts: RevertConflict[];
 }
 
 export interface Rewound {
@@ -857,6 +935,22 @@ export interface TextPart {
 }
 
 export type TitleSource = "auto" | "provisional" | "user";
+
+/** A tool call as it is from now on; of what is left out, nothing has changed. */
+export interface ToolChange {
+  type: "tool";
+  id: string;
+  call_id: string;
+  name: string;
+  input?: Record<string, unknown>;
+  input_text?: string;
+  state: ToolState;
+  output?: string | null;
+  error: string | null;
+  details?: Record<string, unknown>;
+  files?: ToolFile[];
+  seal?: Seal;
+}
 
 /** A file that a tool gave along with its result: an image, as a rule. */
 export interface ToolFile {

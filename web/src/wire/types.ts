@@ -7,14 +7,17 @@ export type {
   DayUsage,
   Decision,
   Effort,
+  FileChange,
   FileInfo,
   FilePart,
   Inquiry,
   Message,
   Mode,
   Model,
+  PartField,
   Question,
   ReasoningPart,
+  Reverted,
   Rule,
   Run,
   Session,
@@ -29,6 +32,9 @@ export type {
 } from "./server";
 
 export type Part = server.Message["parts"][number];
+
+/** A part as an update tells it: of a tool call, what is left out stays as it was. */
+export type Changed = server.PartUpdated["part"];
 
 /** The server fills in what else describes a file. */
 export type InputPart =

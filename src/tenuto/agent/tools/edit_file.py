@@ -7,13 +7,14 @@ from msgspec import Meta
 
 from tenuto.agent.tools.arguments import PATHS, Arguments
 from tenuto.agent.tools.built_in import BuiltIn
-from tenuto.agent.tools.files.diff import changed
-from tenuto.agent.tools.files.errand import Errand
+from tenuto.agent.tools.files.folder import Spot
 from tenuto.agent.tools.files.passage import Replacement, edited
-from tenuto.agent.tools.files.replacing import put, read_before
+from tenuto.agent.tools.files.replacing import Before, FileDeed, read_before
 from tenuto.agent.tools.write_file import encoded
+from tenuto.core.diff import changed
 from tenuto.core.rule import Subject
 from tenuto.core.text import whole
+from tenuto.core.value import Value
 from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 FILE_BYTES = 10_000_000
@@ -57,9 +58,14 @@ class EditFile(BuiltIn[EditFileArguments]):
         return await self.about_file(place, given.path)
 
     async def work(self, given: EditFileArguments, place: Place) -> ToolResult:
-        return await self.threads.run(lambda errand: self._edit(given, place, errand))
+        draft = await self.threads.run(lambda errand: self._draft(given, place))
+        deed = FileDeed(self.threads, draft.spot, draft.content, before=draft.before)
+        state = await deed.told(place.changes)
+        if self.seen.knows(place.session_id, draft.spot.shown, draft.before.state):
+            self.seen.note(place.session_id, draft.spot.shown, state)
+        return draft.result
 
-    def _edit(self, given: EditFileArguments, place: Place, errand: Errand) -> ToolResult:
+    def _draft(self, given: EditFileArguments, place: Place) -> "EditDraft":
         spot = self.locate(place, given.path)
         before = read_before(spot, limit=FILE_BYTES)
         if b"\0" in before.content:
@@ -69,14 +75,24 @@ class EditFile(BuiltIn[EditFileArguments]):
         encoded(given.old + given.new)
         _must_stay_small(text, given)
         done = edited(text, Replacement(old=given.old, new=given.new, everywhere=given.all))
-        content = done.text.encode("utf-8", "surrogateescape")
-        state = put(spot, content, errand, only_if=before)
-        if self.seen.knows(place.session_id, spot.shown, before.state):
-            self.seen.note(place.session_id, spot.shown, state)
         places = "1 place" if done.count == 1 else f"{done.count} places"
         change = changed(given.path, whole(text), whole(done.text))
         said = [f"Edited {given.path} in {places} ({change.count}).", done.remark]
-        return ToolResult(text=" ".join(filter(None, said)), details=change.details)
+        return EditDraft(
+            spot=spot,
+            before=before,
+            content=done.text.encode("utf-8", "surrogateescape"),
+            result=ToolResult(text=" ".join(filter(None, said)), details=change.details),
+        )
+
+
+class EditDraft(Value):
+    """An edit before it is made."""
+
+    spot: Spot
+    before: Before
+    content: bytes
+    result: ToolResult
 
 
 def _must_stay_small(text: str, given: EditFileArguments) -> None:

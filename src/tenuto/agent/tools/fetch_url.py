@@ -13,13 +13,13 @@ from tenuto.agent.tools.arguments import Arguments
 from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.seen import SeenFiles
-from tenuto.agent.tools.output import capped
 from tenuto.agent.tools.processes.helper import PAGE, HelperTask, ask, held
 from tenuto.agent.tools.processes.pdf import Pdfs
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.agent.tools.web.charset import codec_for
 from tenuto.agent.tools.web.fetching import Fetched, fetch, status_text
 from tenuto.core.rule import Subject, about_host
+from tenuto.core.text import capped
 from tenuto.ports.tool import GivenFile, Place, ToolFailed, ToolResult
 
 PDF = b"%PDF-"

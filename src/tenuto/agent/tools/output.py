@@ -2,6 +2,11 @@
 
 from collections import deque
 
+from tenuto.core.text import left_out
+
+WATCHED = 3
+"""Times the limit: as long as an output may grow for those who watch it."""
+
 
 class Scroll:
     """The beginning and the end of a text of any length, in bounded memory."""
@@ -30,18 +35,41 @@ class Scroll:
     def text(self) -> str:
         tail = "".join(self._tail)
         over = max(0, len(tail) - self._limit // 2)
-        left_out = self._left_out + over
-        if not left_out:
+        missing = self._left_out + over
+        if not missing:
             return self._head + tail
-        return f"{self._head}\n{_cut(left_out, self._limit)}\n{tail[over:]}"
+        return f"{self._head}\n{left_out(missing, self._limit)}\n{tail[over:]}"
 
 
-def capped(text: str, limit: int) -> str:
-    """The text, or its beginning and how much of it is missing."""
-    if len(text) <= limit:
-        return text
-    return f"{text[:limit]}\n{_cut(len(text) - limit, limit)}"
+class LiveScroll:
+    """The same for those who watch it grow: it is only ever added to, until it is much longer than
+    the limit; then its middle is left out once, and it grows again."""
 
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._pieces: list[str] = []
+        self._size = 0
+        self._head = ""
+        self._left_out = 0
 
-def _cut(count: int, limit: int) -> str:
-    return f"[{count:,} characters left out here: output is capped at {limit:,}]"
+    def add(self, text: str) -> None:
+        self._pieces.append(text)
+        self._size += len(text)
+        if self._size > WATCHED * self._limit:
+            self._shorten()
+
+    def text(self) -> str:
+        grown = "".join(self._pieces)
+        self._pieces = [grown]
+        if not self._left_out:
+            return grown
+        return f"{self._head}\n{left_out(self._left_out, self._limit)}\n{grown}"
+
+    def _shorten(self) -> None:
+        grown = "".join(self._pieces)
+        kept = self._limit // 2
+        if not self._left_out:
+            self._head, grown = grown[: self._limit - kept], grown[self._limit - kept :]
+        self._left_out += len(grown) - kept
+        self._pieces = [grown[-kept:]]
+        self._size = len(self._head) + kept

@@ -2,8 +2,7 @@
 
 import codecs
 import re
-
-from tenuto.agent.tools.output import Scroll
+from typing import Protocol
 
 ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursors
@@ -21,14 +20,21 @@ STRANGE = 0.1
 """Of its characters: what has more that are none is no text."""
 
 
+class Reel(Protocol):
+    def add(self, text: str) -> None:
+        """Take more of it."""
+
+
 class Screen:
     """Lines that a carriage return begins anew are there once, codes for colours and the like are
     not, and what is no text is only counted."""
 
-    def __init__(self, limit: int) -> None:
-        self._scroll = Scroll(limit)
+    def __init__(self, *scrolls: Reel) -> None:
+        """All lines go onto all scrolls, each once it is whole."""
+        self._scrolls = scrolls
+        self.line = ""
+        """What is printed of the line that is not whole yet."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._line = ""
         self._fresh = False
         """The next character begins the line anew."""
         self._rest = ""
@@ -43,12 +49,12 @@ class Screen:
         self._take(self._decoder.decode(b"", final=True), 0, zero=False)
         self._rest = ""
         self._end_binary()
-        self._scroll.add(self._line)
-        self._line = ""
+        self._add(self.line)
+        self.line = ""
 
-    def text(self) -> str:
-        """All of it so far, capped, the cap said."""
-        return self._scroll.text() + self._line
+    def _add(self, text: str) -> None:
+        for scroll in self._scrolls:
+            scroll.add(text)
 
     def _take(self, text: str, size: int, *, zero: bool) -> None:
         if zero and text.count("\ufffd") > STRANGE * len(text):
@@ -66,20 +72,20 @@ class Screen:
 
     def _print(self, part: str) -> None:
         if part == "\n":
-            self._scroll.add(self._line + "\n")
-            self._line, self._fresh = "", False
+            self._add(self.line + "\n")
+            self.line, self._fresh = "", False
         elif part == "\r":
             self._fresh = True
         elif part == "\b":
-            self._line = self._line[:-1]
+            self.line = self.line[:-1]
         else:
-            self._line = part if self._fresh else self._line + part
+            self.line = part if self._fresh else self.line + part
             self._fresh = False
-            if len(self._line) > LONGEST_LINE:
-                self._scroll.add(self._line)
-                self._line = ""
+            if len(self.line) > LONGEST_LINE:
+                self._add(self.line)
+                self.line = ""
 
     def _end_binary(self) -> None:
         if self._binary:
-            self._line += f"[{self._binary:,} bytes that are no text left out]"
+            self.line += f"[{self._binary:,} bytes that are no text left out]"
             self._binary = 0

@@ -11,6 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tenuto.agent.tools.arguments import Arguments
 from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.files.folder import opened_folder
+from tenuto.agent.tools.output import LiveScroll, Scroll
 from tenuto.agent.tools.processes.environment import without_secrets
 from tenuto.agent.tools.processes.tree import Command, Exit, Lost, Unsafe, run
 from tenuto.agent.tools.screen import Screen
@@ -85,7 +86,7 @@ class Shell(BuiltIn[ShellArguments]):
             async with self.settings.sandbox.around(command, place.folder, place.session_id) as one:
                 ended = await run(one, teller.hear)
         except Lost:
-            raise ToolFailed(f"{teller.text().rstrip()}\n{LOST}".lstrip()) from None
+            raise ToolFailed(f"{teller.close().rstrip()}\n{LOST}".lstrip()) from None
         except Unsafe as trouble:
             raise ToolFailed(f"The command was not run: no sandbox for it ({trouble}).") from None
         finally:
@@ -94,7 +95,7 @@ class Shell(BuiltIn[ShellArguments]):
         remarks = _remarks(ended, limit)
         if one is not command and ended.status != 0 and any(word in said for word in REFUSED):
             remarks.append(KEPT_IN)
-        text = "\n".join([said.rstrip("\n") or "(no output)", *remarks])
+        text = "\n".join([said or "(no output)", *remarks])
         return ToolResult(text=text, details={"exit_code": ended.status})
 
     def _folder(self, cwd: str, place: Place) -> str:
@@ -112,10 +113,13 @@ class Teller:
     """Tells the output so far, soon after it changed and at most four times a second."""
 
     def __init__(self, place: Place, limit: int) -> None:
-        self._screen = Screen(limit)
+        self._scroll = Scroll(limit)
+        self._live = LiveScroll(limit)
+        self._screen = Screen(self._scroll, self._live)
         self._place = place
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+        self._told = ""
         self._told_at = -TELL_SECONDS
 
     def hear(self, data: bytes) -> None:
@@ -123,21 +127,25 @@ class Teller:
         if self._timer is None:
             self._timer = self._loop.call_at(self._told_at + TELL_SECONDS, self._tell)
 
-    def text(self) -> str:
-        return self._screen.text()
-
     def close(self) -> str:
-        """Tell what was not told yet, also if the call was cancelled; return it all."""
+        """Return it all, capped; it is told too, in case that the call was cancelled."""
         self._screen.close()
         if self._timer is not None:
             self._timer.cancel()
-            self._tell()
-        return self._screen.text()
+        said = self._scroll.text().rstrip("\n")
+        self._say(said)
+        return said
 
     def _tell(self) -> None:
         self._timer = None
         self._told_at = self._loop.time()
-        self._place.progress(self._screen.text())
+        # The end of a line is told with what follows: whatever follows only adds to it.
+        self._say((self._live.text() + self._screen.line).rstrip("\n"))
+
+    def _say(self, text: str) -> None:
+        if text != self._told:
+            self._told = text
+            self._place.progress(text)
 
 
 def _must_be_a_command(command: str) -> None:

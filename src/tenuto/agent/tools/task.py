@@ -7,9 +7,9 @@ from msgspec import Meta
 
 from tenuto.agent.tools.arguments import Arguments
 from tenuto.agent.tools.built_in import BuiltIn
-from tenuto.agent.tools.output import capped
-from tenuto.core.delegating import Errand
+from tenuto.core.delegating import Assignment
 from tenuto.core.run import Reason, RunStatus, ToolScope
+from tenuto.core.text import capped
 from tenuto.core.value import SessionId
 from tenuto.ports.tool import Delegated, Parallel, Place, ToolFailed, ToolResult
 
@@ -70,9 +70,9 @@ class Task(BuiltIn[TaskArguments]):
         super().__init__(*given)
         self.parallel = Parallel.WAITING
 
-    def errand(self, arguments: dict[str, Any]) -> Errand:
+    def assignment(self, arguments: dict[str, Any]) -> Assignment:
         given, _ = self._read(arguments)
-        return Errand(
+        return Assignment(
             prompt=given.prompt,
             title=" ".join(given.title.split()),
             tools=given.tools,

@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from tenuto.agent.tools.arguments import Arguments
 from tenuto.agent.tools.built_in import BuiltIn
-from tenuto.agent.tools.output import capped
+from tenuto.core.text import capped
 from tenuto.ports.tool import Place
 
 SIGNS = {"pending": "[ ]", "in_progress": "[~]", "done": "[x]"}

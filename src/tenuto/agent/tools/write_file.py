@@ -1,6 +1,5 @@
 """`write_file`: a whole file, new or in place of the old one."""
 
-import os
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
@@ -8,12 +7,10 @@ from msgspec import Meta
 
 from tenuto.agent.tools.arguments import PATHS, Arguments
 from tenuto.agent.tools.built_in import BuiltIn
-from tenuto.agent.tools.files.diff import changed
-from tenuto.agent.tools.files.errand import Errand
-from tenuto.agent.tools.files.folder import Spot, opened_file
-from tenuto.agent.tools.files.replacing import State, put, state_of
+from tenuto.agent.tools.files.folder import Spot
+from tenuto.agent.tools.files.replacing import Before, FileDeed, found_before
+from tenuto.core.diff import Changed, changed
 from tenuto.core.rule import Subject
-from tenuto.core.value import Value
 from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 DIFF_BYTES = 1_000_000
@@ -45,30 +42,25 @@ class WriteFile(BuiltIn[WriteFileArguments]):
         return await self.about_file(place, given.path)
 
     async def work(self, given: WriteFileArguments, place: Place) -> ToolResult:
-        return await self.threads.run(lambda errand: self._write(given, place, errand))
-
-    def _write(self, given: WriteFileArguments, place: Place, errand: Errand) -> ToolResult:
-        spot = self.locate(place, given.path)
         content = encoded(given.content)
-        old = _old_content(spot)
-        if old is not None and self.seen.is_news(place.session_id, spot.shown, old.state):
-            raise ToolFailed(UNREAD.format(path=given.path))
-        self.seen.note(place.session_id, spot.shown, put(spot, content, errand))
+        spot, old = await self.threads.run(lambda errand: self._look(given, place))
+        deed = FileDeed(self.threads, spot, content, before=old)
+        self.seen.note(place.session_id, spot.shown, await deed.told(place.changes))
         if old is None:
             made = f"Created {given.path}: {len(content):,} bytes."
             return ToolResult(text=made, details={"kind": "created", "path": given.path})
-        said = f"Replaced {given.path}: {len(content):,} bytes, was {old.size:,}."
-        if old.text is None:
+        said = f"Replaced {given.path}: {len(content):,} bytes, was {old.state[2]:,}."
+        change = await self.threads.run(lambda errand: _shown(given, old))
+        if change is None:
             return ToolResult(text=said, details={"kind": "edited", "path": given.path})
-        change = changed(given.path, old.text, given.content)
         return ToolResult(text=f"{said} {change.told}", details=change.details)
 
-
-class Old(Value):
-    size: int
-    state: State
-    text: str | None
-    """None: too large to compare, or not text."""
+    def _look(self, given: WriteFileArguments, place: Place) -> tuple[Spot, Before | None]:
+        spot = self.locate(place, given.path)
+        old = found_before(spot)
+        if old is not None and self.seen.is_news(place.session_id, spot.shown, old.state):
+            raise ToolFailed(UNREAD.format(path=given.path))
+        return spot, old
 
 
 def encoded(text: str) -> bytes:
@@ -78,14 +70,9 @@ def encoded(text: str) -> bytes:
         raise ToolFailed("The text has half of a character (a lone surrogate) in it.") from error
 
 
-def _old_content(spot: Spot) -> Old | None:
-    try:
-        with opened_file(spot) as descriptor, open(descriptor, "rb", closefd=False) as file:
-            found = os.fstat(descriptor)
-            content = file.read(DIFF_BYTES + 1)
-    except (FileNotFoundError, NotADirectoryError):
+def _shown(given: WriteFileArguments, old: Before) -> Changed | None:
+    """None: too large to compare, or not text."""
+    content = old.content
+    if not old.whole or len(content) > DIFF_BYTES or b"\0" in content:
         return None
-    if len(content) > DIFF_BYTES or b"\0" in content:
-        return Old(size=found.st_size, state=state_of(found), text=None)
-    text = content.decode("utf-8", "replace")
-    return Old(size=found.st_size, state=state_of(found), text=text)
+    return changed(given.path, content.decode("utf-8", "replace"), given.content)

@@ -4,6 +4,7 @@ from tenuto.api.endpoint import Endpoint
 from tenuto.api.routes import (
     about,
     approvals,
+    changes,
     comparisons,
     events,
     export,
@@ -36,6 +37,7 @@ ALL: tuple[Endpoint, ...] = (
     *history.ENDPOINTS,
     *runs.ENDPOINTS,
     *approvals.ENDPOINTS,
+    *changes.ENDPOINTS,
     *questions.ENDPOINTS,
     *comparisons.ENDPOINTS,
     *panes.ENDPOINTS,

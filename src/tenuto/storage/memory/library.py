@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tenuto.core.file import FileInfo
+from tenuto.core.file_change import FileChange
 from tenuto.core.message import Message, after_part
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
@@ -196,6 +197,14 @@ class MemoryLibrary:
 
     async def things(self, session_id: SessionId, kind: type[K]) -> Sequence[K]:
         return of_kind(self._state.rows(session_id).things.values(), kind)
+
+    async def changes(self, run_id: RunId) -> Sequence[FileChange]:
+        found = [
+            thing
+            for rows in self._state.by_session.values()
+            for thing in of_kind(rows.things.values(), FileChange)
+        ]
+        return tuple(change for change in found if change.run_id == run_id)
 
     async def open_things(self, kind: type[K]) -> Sequence[K]:
         by_session = sorted(self._state.by_session.items())

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tenuto.core.session import Parking
 from tenuto.core.value import Instant, SessionId, StreamId
 from tenuto.storage.folding import shorten
+from tenuto.storage.kept_bytes import kept_too_long
 from tenuto.storage.memory.session_rows import SessionRows, State, Tape, Unfolded
 from tenuto.storage.once import forgotten_before
 
@@ -46,10 +47,12 @@ class MemoryUpkeep:
         self._state.answers = {
             key: answer for key, answer in self._state.answers.items() if answer.once.at >= too_old
         }
+        first, last = kept_too_long(before)
         self._state.files = {
             file_id: (info, content)
             for file_id, (info, content) in self._state.files.items()
-            if self._state.uses.get(file_id) or info.created_at >= too_old
+            if (self._state.uses.get(file_id) or info.created_at >= too_old)
+            and not first <= file_id < last
         }
         gone: list[StreamId] = [
             stream

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tenuto.core.file_change import FileChange
 from tenuto.core.message import Message
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
@@ -35,6 +36,7 @@ from tenuto.storage.assemble import (
     whole,
 )
 from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
+from tenuto.storage.kept_bytes import changes_between
 from tenuto.storage.missing import no_such, no_user_message
 from tenuto.storage.postgres.indexing import queries
 from tenuto.storage.postgres.parts import StoreParts
@@ -169,6 +171,10 @@ class PostgresLibrary:
         await self._held(session_id)
         name = kind_of(kind).name
         return decode_all(await self._parts.fetch("things", session_id, name), kind)
+
+    async def changes(self, run_id: RunId) -> Sequence[FileChange]:
+        rows = await self._parts.fetch("changes", *changes_between(run_id))
+        return decode_all(rows, FileChange)
 
     async def open_things(self, kind: type[K]) -> Sequence[K]:
         name = kind_of(kind).name

@@ -275,6 +275,9 @@ SELECT body FROM things WHERE kind = $1 AND id = $2;
 -- name: things
 SELECT body FROM things WHERE session_id = $1 AND kind = $2 ORDER BY seq;
 
+-- name: changes
+SELECT body FROM things WHERE kind = 'change' AND id > $1 AND id < $2 ORDER BY seq, id;
+
 -- name: open_things_of_kind
 SELECT body FROM things WHERE kind = $1 AND open ORDER BY session_id, seq;
 
@@ -362,6 +365,10 @@ DELETE FROM receipts WHERE token < $1;
 -- name: forget_files
 DELETE FROM files WHERE id IN (SELECT id FROM files WHERE unused_since < $1 LIMIT 20)
     AND unused_since < $1 RETURNING id;
+
+-- name: forget_kept_files
+DELETE FROM files WHERE id IN (SELECT id FROM files WHERE id >= $1 AND id < $2 LIMIT 20)
+RETURNING id;
 
 -- name: forget_nodes
 DELETE FROM nodes WHERE until < clock_timestamp() - interval '7 days';

@@ -6,6 +6,7 @@ from typing import Any
 from tenuto.core.value import Instant, MessageId, SessionId
 from tenuto.storage.assemble import stored_events
 from tenuto.storage.folding import shorten
+from tenuto.storage.kept_bytes import kept_too_long
 from tenuto.storage.once import forgotten_before
 from tenuto.storage.postgres.parts import StoreParts
 from tenuto.storage.postgres.writes import oldest_token
@@ -39,6 +40,8 @@ class PostgresUpkeep:
         await self._parts.fetch("forget_receipts", oldest_token(self._parts.writes.seconds()))
         await self._parts.fetch("forget_nodes")
         while await self._parts.fetch("forget_files", too_old):
+            pass
+        while await self._parts.fetch("forget_kept_files", *kept_too_long(before)):
             pass
         logs = await self._parts.fetch("deleted_logs", before)
         gone = 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tenuto.core.file_change import FileChange
 from tenuto.core.message import Message
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
@@ -31,6 +32,7 @@ from tenuto.storage.assemble import (
     unfinished,
 )
 from tenuto.storage.cursor import place, run_cursor, session_cursor, turn, turn_cursor
+from tenuto.storage.kept_bytes import changes_between
 from tenuto.storage.missing import no_such, no_user_message
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
@@ -131,6 +133,11 @@ class SqliteLibrary:
             return tx.rows("things", session_id=session_id, kind=kind_of(kind).name)
 
         return decode_all(await self._db.read(read), kind)
+
+    async def changes(self, run_id: RunId) -> Sequence[FileChange]:
+        first, last = changes_between(run_id)
+        rows = await self._db.read(lambda tx: tx.rows("changes", first=first, last=last))
+        return decode_all(rows, FileChange)
 
     async def open_things(self, kind: type[K]) -> Sequence[K]:
         name = kind_of(kind).name

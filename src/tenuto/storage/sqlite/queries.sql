@@ -234,6 +234,9 @@ SELECT body FROM things WHERE kind = :kind AND id = :id;
 -- name: things
 SELECT body FROM things WHERE session_id = :session_id AND kind = :kind ORDER BY seq;
 
+-- name: changes
+SELECT body FROM things WHERE kind = 'change' AND id > :first AND id < :last ORDER BY seq, id;
+
 -- name: open_things
 SELECT kind, body FROM things WHERE session_id = :session_id AND open ORDER BY seq;
 
@@ -395,6 +398,12 @@ DELETE FROM files WHERE id = :file_id
 
 -- name: old_unused_file
 SELECT id FROM files INDEXED BY files_unused WHERE unused_since < :before LIMIT 1;
+
+-- name: old_kept_file
+SELECT id FROM files WHERE id >= :first AND id < :last LIMIT 1;
+
+-- name: delete_file
+DELETE FROM files WHERE id = :file_id;
 
 -- name: file
 SELECT body FROM files WHERE id = :id;

@@ -6,6 +6,7 @@ from tenuto.core.value import Instant, MessageId, NodeId, SessionId
 from tenuto.ports.query import NodeCard, NodeStanding, NodeState, Orphan, Pulse
 from tenuto.storage.assemble import stored_events
 from tenuto.storage.folding import shorten
+from tenuto.storage.kept_bytes import kept_too_long
 from tenuto.storage.once import forgotten_before
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
@@ -92,6 +93,11 @@ class SqliteUpkeep:
         while row := await self._db.read(lambda tx: tx.row("old_unused_file", before=too_old)):
             # One at a time: each may be large, and the writer is not to be kept for long.
             await self._delete_unused_file(row[0])
+        first, last = kept_too_long(before)
+        while row := await self._db.read(
+            lambda tx: tx.row("old_kept_file", first=first, last=last)
+        ):
+            await self._delete_file(row[0])
         logs = await self._db.read(lambda tx: tx.rows("deleted_logs", before=before))
         for (stream,) in logs:
             await self._purge(stream)
@@ -112,6 +118,13 @@ class SqliteUpkeep:
         def delete(tx: Transaction) -> Written[None]:
             tx.run("delete_unused_file", file_id=file_id)
             tx.run("keep_file", file_id=file_id)
+            return Written(result=None)
+
+        await self._db.write(delete)
+
+    async def _delete_file(self, file_id: str) -> None:
+        def delete(tx: Transaction) -> Written[None]:
+            tx.run("delete_file", file_id=file_id)
             return Written(result=None)
 
         await self._db.write(delete)

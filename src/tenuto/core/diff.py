@@ -4,13 +4,14 @@ import re
 from difflib import unified_diff
 from typing import Any
 
-from tenuto.agent.tools.output import capped
+from tenuto.core.text import capped
 from tenuto.core.value import Value
 
 CONTEXT = 3
 SHOWN_CHARACTERS = 30_000
 COMPARED = 1_000_000
 """Old lines times new lines: beyond this, comparing would take too long."""
+TEXT_BYTES = 1_000_000
 HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@$")
 
 
@@ -38,13 +39,13 @@ class Changed(Value):
         return {"kind": "edited", "path": self.path, "diff": self.diff, **counts}
 
 
-def changed(path: str, old: str, new: str) -> Changed:
+def changed(path: str, old: str, new: str, *, limit: int = SHOWN_CHARACTERS) -> Changed:
     """The change of one file, as it is shown."""
     whole = diff(path, old, new)
     lines = whole.split("\n")[2:]
     return Changed(
         path=path,
-        diff=capped(whole, SHOWN_CHARACTERS),
+        diff=capped(whole, limit),
         added=sum(line.startswith("+") for line in lines),
         removed=sum(line.startswith("-") for line in lines),
     )
@@ -90,3 +91,18 @@ def _moved(heading: str, by: int) -> str:
         return heading
     old, old_count, new, new_count = found.groups(default="")
     return f"@@ -{int(old) + by}{old_count} +{int(new) + by}{new_count} @@"
+
+
+def compared(path: str, old: bytes | None, new: bytes | None, *, limit: int) -> Changed | None:
+    """The change of a text of which these are the bytes; None: one of them is no text, too long
+    to compare, or not known."""
+    texts = [_text(one) for one in (old, new)]
+    if texts[0] is None or texts[1] is None:
+        return None
+    return changed(path, texts[0], texts[1], limit=limit)
+
+
+def _text(content: bytes | None) -> str | None:
+    if content is None or len(content) > TEXT_BYTES or b"\0" in content:
+        return None
+    return content.decode("utf-8", "replace")

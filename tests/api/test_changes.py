@@ -1,0 +1,236 @@
+"""What a run did to files: seen by everyone, and taken back where nobody else changed it since."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenuto.client import RunHandle, SessionHandle
+from tests.support.model_server import ModelServer
+from tests.support.raw import RawApi
+from tests.support.server import TenutoServer
+from tests.support.talk import call_tool
+
+pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E8")]
+
+Call = tuple[str, dict[str, Any]]
+
+
+@pytest.fixture
+def server_env() -> dict[str, str]:
+    return {"TENUTO_PERMISSIONS": "allow"}
+
+
+@pytest.fixture
+async def folder(server: TenutoServer, raw: RawApi) -> Path:
+    where = (await raw.get("/api/workspaces/default"))["path"]
+    return server.folder_of(where)
+
+
+async def do(model: ModelServer, session: SessionHandle, *calls: Call) -> RunHandle:
+    """A run that makes these calls, one after the other, and ends well."""
+    run = await session.prompt("Do it")
+    for n, (tool, given) in enumerate(calls):
+        await call_tool(await model.next_request(), tool, call_id=f"call_{n}", **given)
+    await (await model.next_request()).say("Done")
+    assert (await run.wait()).status == "completed"
+    return run
+
+
+def write(path: str, content: str) -> Call:
+    return "write_file", {"path": path, "content": content}
+
+
+def identity(path: Path) -> tuple[int, int, int]:
+    found = os.lstat(path)
+    return found.st_ino, found.st_mtime_ns, found.st_mode
+
+
+async def changes(raw: RawApi, run: RunHandle) -> dict[str, dict[str, Any]]:
+    found = (await raw.get(f"/api/runs/{run.id}/changes"))["changes"]
+    return {change["path"]: change for change in found}
+
+
+async def revert(raw: RawApi, run: RunHandle, **body: Any) -> tuple[list[str], dict[str, str]]:
+    answer = await raw.post(f"/api/runs/{run.id}/revert", body)
+    assert answer.status == 200, answer
+    said = answer.body
+    return said["reverted"], {one["path"]: one["why"] for one in said["conflicts"]}
+
+
+async def test_a_run_is_taken_back_and_put_there_again(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    (folder / "old.py").write_bytes(b"one\ntwo\nthree\n")
+    (folder / "old.py").chmod(0o755)
+    run = await do(
+        model,
+        session,
+        ("edit_file", {"path": "old.py", "old": "two", "new": "2"}),
+        ("edit_file", {"path": "old.py", "old": "three", "new": "3"}),
+        write("deep/er/new.txt", "made\n"),
+    )
+    found = await changes(raw, run)
+    assert {p: (c["kind"], c["added"], c["removed"], c["state"]) for p, c in found.items()} == {
+        "old.py": ("edited", 2, 2, "revertible"),
+        "deep/er/new.txt": ("created", 1, 0, "revertible"),
+    }
+    assert "\n-two\n-three\n+2\n+3\n" in found["old.py"]["diff"]
+    assert await revert(raw, run) == (["deep/er/new.txt", "old.py"], {})
+    assert (folder / "old.py").read_bytes() == b"one\ntwo\nthree\n"
+    assert (folder / "old.py").stat().st_mode & 0o7777 == 0o755
+    assert not (folder / "deep").exists()
+    assert {c["state"] for c in (await changes(raw, run)).values()} == {"reverted"}
+    assert await revert(raw, run) == ([], {})
+    assert await revert(raw, run, redo=True) == (["deep/er/new.txt", "old.py"], {})
+    assert (folder / "old.py").read_bytes() == b"one\n2\n3\n"
+    assert (folder / "old.py").stat().st_mode & 0o7777 == 0o755
+    assert (folder / "deep/er/new.txt").read_bytes() == b"made\n"
+    assert {c["state"] for c in (await changes(raw, run)).values()} == {"revertible"}
+
+
+async def test_what_others_changed_since_is_not_touched(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    for name in ("a", "b", "c", "d"):
+        (folder / name).write_text(f"{name} before\n")
+    edits = [
+        ("edit_file", {"path": name, "old": "before", "new": "after"}) for name in ("a", "b", "c")
+    ]
+    run = await do(model, session, *edits, write("made", "new\n"))
+    (folder / "a").write_text("mine\n")
+    (folder / "b").chmod(0o600)
+    (folder / "c").unlink()
+    (folder / "c").symlink_to("d")
+    (folder / "made").unlink()
+    (folder / "made").mkdir()
+    before = {name: identity(folder / name) for name in ("a", "b", "c", "d", "made")}
+    reverted, conflicts = await revert(raw, run)
+    assert reverted == []
+    assert conflicts == dict.fromkeys(("a", "b", "c", "made"), "It was changed since.")
+    assert (folder / "a").read_text() == "mine\n"
+    assert (folder / "d").read_text() == "d before\n"
+    assert before == {name: identity(folder / name) for name in before}
+    assert {c["state"] for c in (await changes(raw, run)).values()} == {"conflict"}
+    (folder / "a").write_text("a after\n")
+    assert await revert(raw, run, paths=["a"]) == (["a"], {})
+    assert (folder / "a").read_text() == "a before\n"
+
+
+async def test_a_change_between_two_of_a_run_is_never_overwritten(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    (folder / "a").write_text("one\ntwo\n")
+    run = await session.prompt("Do it")
+    await call_tool(await model.next_request(), "edit_file", path="a", old="one", new="1")
+    second = await model.next_request()
+    (folder / "a").write_text("1\ntwo\nmine\n")
+    await call_tool(second, "edit_file", path="a", old="two", new="2")
+    await (await model.next_request()).say("Done")
+    await run.wait()
+    assert (await changes(raw, run))["a"]["state"] == "not_revertible"
+    _, conflicts = await revert(raw, run)
+    assert conflicts == {"a": "Something else changed it between two changes of this run."}
+    assert (folder / "a").read_text() == "1\n2\nmine\n"
+
+
+async def test_what_a_run_puts_back_itself_is_no_change(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    (folder / "a").write_text("one\n")
+    run = await do(
+        model,
+        session,
+        ("edit_file", {"path": "a", "old": "one", "new": "two"}),
+        ("edit_file", {"path": "a", "old": "two", "new": "one"}),
+        ("edit_file", {"path": "a", "old": "nowhere", "new": "two"}),
+    )
+    assert await changes(raw, run) == {}
+    assert await revert(raw, run) == ([], {})
+
+
+async def test_bytes_that_are_no_text_come_back_as_they_were(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    content = bytes(range(256)) * 5_000
+    (folder / "picture").write_bytes(content)
+    run = await session.prompt("Do it")
+    for _ in range(2):
+        # The first is told to read it first.
+        request = await model.next_request()
+        await call_tool(request, "write_file", path="picture", content="gone")
+    await (await model.next_request()).say("Done")
+    await run.wait()
+    change = (await changes(raw, run))["picture"]
+    assert (change["kind"], change["diff"], change["before"]["size"]) == ("edited", "", 1_280_000)
+    assert await revert(raw, run) == (["picture"], {})
+    assert (folder / "picture").read_bytes() == content
+
+
+async def test_two_runs_are_taken_back_in_their_order_only(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    (folder / "a").write_text("zero\n")
+    one = await do(model, session, ("edit_file", {"path": "a", "old": "zero", "new": "one"}))
+    two = await do(model, session, ("edit_file", {"path": "a", "old": "one", "new": "two"}))
+    assert await revert(raw, one) == ([], {"a": "It was changed since."})
+    assert await revert(raw, two) == (["a"], {})
+    assert await revert(raw, one) == (["a"], {})
+    assert (folder / "a").read_text() == "zero\n"
+
+
+async def test_a_run_at_work_is_not_taken_back(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    run = await session.prompt("Do it")
+    await call_tool(await model.next_request(), "write_file", path="a", content="a\n")
+    held = await model.next_request()
+    assert (await changes(raw, run))["a"]["state"] == "revertible"
+    said = await raw.post(f"/api/runs/{run.id}/revert", {})
+    assert (said.status, said.body["code"]) == (409, "session_busy")
+    assert (folder / "a").read_text() == "a\n"
+    await held.say("Done")
+    await run.wait()
+    assert await revert(raw, run) == (["a"], {})
+
+
+async def test_mistakes_are_said_and_nothing_is_done(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    run = await do(model, session, write("a", "a\n"))
+    for body, status in (
+        ({"paths": ["a", "../b"]}, 422),
+        ({"paths": []}, 422),
+        ({"paths": "a"}, 422),
+        ({"path": ["a"]}, 422),
+    ):
+        said = await raw.post(f"/api/runs/{run.id}/revert", body)
+        assert (said.status, said.body["code"]) == (status, "invalid_input")
+    for method, call in (("GET", "changes"), ("POST", "revert")):
+        said = await raw.call(method, f"/api/runs/run_none/{call}")
+        assert said[0] == 404
+    assert (folder / "a").read_text() == "a\n"
+
+
+async def test_every_viewer_is_told_and_nothing_of_a_run_follows_its_end(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    (folder / "a").write_text("one\n")
+    run = await do(model, session, ("edit_file", {"path": "a", "old": "one", "new": "two"}))
+    await revert(raw, run)
+    head = (await raw.get(f"/api/sessions/{session.id}"))["head"]
+    async with raw.sse(f"/api/sessions/{session.id}/events") as stream:
+        await stream.until_seq(head)
+    events = [frame.data for frame in stream.frames]
+    told = [e for e in events if e["type"].startswith("file.")]
+    assert [(e["type"], e.get("run_id"), e["change"]["state"]) for e in told] == [
+        ("file.changing", run.id, "revertible"),
+        ("file.changed", run.id, "revertible"),
+        ("file.changing", None, "revertible"),
+        ("file.changed", None, "reverted"),
+    ]
+    assert all(e["change"]["path"] == "a" for e in told)
+    assert told[1]["change"]["diff"].endswith("-one\n+two\n ")
+    last = max(n for n, e in enumerate(events) if e["type"] == "run.finished")
+    assert all(e.get("run_id") is None for e in events[last + 1 :])
