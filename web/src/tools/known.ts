@@ -8,6 +8,7 @@ import { list_files } from "./list_files";
 import { read_file } from "./read_file";
 import { search_files } from "./search_files";
 import { shell } from "./shell";
+import { task } from "./task";
 import { todo } from "./todo";
 import type { Tool } from "./tool";
 import { write_file } from "./write_file";
@@ -20,6 +21,7 @@ const KNOWN: Record<string, Tool> = {
   read_file,
   search_files,
   shell,
+  task,
   todo,
   write_file,
 };
