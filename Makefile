@@ -32,7 +32,7 @@ run: $(VENV)/.runtime page-if-possible ## start the server; options with ARGS="-
 
 page: $(PAGE) ## build the page that the server shows
 
-test: check page-test ## everything: checks, all tests, the table of guarantees
+test: check page-test $(VENV)/.mcp-servers ## everything: checks, all tests, the table of guarantees
 	$(PYTEST)
 	TENUTO_TEST_NODES=2 $(BIN)/pytest -n 2 --dist loadfile $(ON_NODES)
 	@$(MAKE) --no-print-directory e2e
@@ -43,7 +43,7 @@ quick: $(VENV)/.dev ## the inner loop: lint, types, and the tests that need no s
 	$(BIN)/mypy
 	$(BIN)/pytest -n 2 $(addprefix tests/,$(QUICK))
 
-test-postgres: $(VENV)/.dev $(PAGE) ## the black-box tests on two nodes with one PostgreSQL, and scenes of nodes
+test-postgres: $(VENV)/.dev $(PAGE) $(VENV)/.mcp-servers ## the black-box tests on two nodes with one PostgreSQL, and scenes of nodes
 	TENUTO_TEST_NODES=2 $(BIN)/pytest -n 2 --dist loadfile tests/api
 	$(BIN)/pytest -n 2 --dist loadfile tests/nodes tests/conformance tests/storage/postgres
 
@@ -113,7 +113,7 @@ lock: $(VENV)/.dev ## resolve the dependencies again
 	$(LOCK) --group build --group dev --constraint requirements.lock --output-file requirements-dev.lock
 
 clean: ## remove the virtual environment, the built page and caches
-	rm -rf $(VENV) web/node_modules src/tenuto/api/page .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) web/node_modules tests/support/mcp_servers/node_modules src/tenuto/api/page .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Tenuto needs Python 3.11 or newer with its venv module; set PYTHON=/path/to/python." >&2; exit 1; }
@@ -132,6 +132,13 @@ $(VENV)/.dev: requirements-dev.lock pyproject.toml | $(BIN)/python
 	@$(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@ $(VENV)/.runtime
+
+# MCP servers that others wrote; without npm their tests are skipped and say so.
+$(VENV)/.mcp-servers: tests/support/mcp_servers/package-lock.json | $(BIN)/python
+	@echo "Installing MCP servers for the tests …"
+	@if command -v npm >/dev/null; then npm --prefix tests/support/mcp_servers --no-audit --no-fund \
+		--no-update-notifier --loglevel error ci; fi
+	@touch $@
 
 $(PAGE): $(PAGE_SOURCES) web/node_modules/.installed
 	@echo "Building the page …"

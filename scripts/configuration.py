@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tenuto.config.kind import Field, fields_of, kind_of
+from tenuto.config.mcp_entry import McpEntry
 from tenuto.config.provider import ModelSettings
 from tenuto.config.provider_entry import ProviderEntry
 from tenuto.config.rule_entry import RuleEntry
@@ -133,6 +134,35 @@ Each `[[rules]]`:
 
 """
 
+MCP = """
+## MCP servers
+
+Programs and services of others that give tools to agents, as `name__tool`. Nothing is started before a run
+needs it; a program runs in the workspace's folder and in the same sandbox as `shell`, gets a few usual
+variables and its own `env`, and is ended after ten idle minutes, with all that it started.
+
+```toml
+[[mcp]]
+name = "files"
+command = "npx"
+args = ["-y", "@modelcontextprotocol/server-filesystem", "."]
+
+[[mcp]]
+name = "tickets"
+url = "https://tickets.example.com/mcp"
+headers = { Authorization = "Bearer of-tickets" }
+tools = ["search", "read"]
+```
+
+A server that wants somebody to sign in says so on the page, and in a question to the run that needs it.
+They can also be added while the server runs, by `/api/mcp` or on the page, with keys that are kept
+encrypted. A workspace's own `.mcp.json` counts once a person has allowed it as it is; `${NAME}` in it is a
+variable of the server's environment, but none that looks like a secret.
+
+Each `[[mcp]]`:
+
+"""
+
 
 def page() -> str:
     """The whole page, as it must be in docs/."""
@@ -146,6 +176,8 @@ def page() -> str:
         + _lines(_fields(fields_of(ModelSettings)))
         + RULES
         + _lines(_fields(fields_of(RuleEntry)))
+        + MCP
+        + _lines(_fields(fields_of(McpEntry)))
     )
 
 
@@ -183,7 +215,7 @@ def _fields(fields: Iterable[Field]) -> Iterator[str]:
 def _allowed(field: Field) -> str:
     if field.name == "models":
         return "tables, see below"
-    if field.name in ("price", "headers"):
+    if field.name in ("price", "headers", "env"):
         return "a table"
     return kind_of(field.hint, field.meta).allowed
 

@@ -32,6 +32,7 @@ class Indoors:
             models=harness.models,
             settings=cast("Any", None),
             providers=cast("Any", None),
+            mcp=cast("Any", None),
             sandbox=cast("Any", None),
             clock=harness.node.clock,
             started_at=harness.node.clock.now(),

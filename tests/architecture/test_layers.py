@@ -18,6 +18,9 @@ ROOMS = {
     "httptools": ("tenuto.agent.providers",),
     "xllamacpp": ("tenuto.agent",),
     "pypdf": ("tenuto.agent.tools.processes.programs",),
+    "mcp": ("tenuto.agent.mcp.host",),
+    "mcp_types": ("tenuto.agent.mcp.host",),
+    "pydantic": ("tenuto.agent.mcp.host",),
     "click": ("tenuto.banner", "tenuto.cli", "tenuto.wiring"),
 }
 """A technology, and the only rooms that may use it."""

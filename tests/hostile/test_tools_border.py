@@ -15,7 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
+from tenuto.core.error import NotFound
 from tenuto.core.message import ToolPart, ToolState
+from tenuto.core.output import OutputPiece
 from tenuto.core.permission import Permission
 from tenuto.core.rule import Subject
 from tenuto.core.value import CallId, PartId
@@ -23,8 +25,18 @@ from tenuto.engine.kit import FixedTools
 from tenuto.engine.rulebook import Rulebook
 from tenuto.engine.toolbox import Toolbox
 from tenuto.engine.work import Work
+from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Parallel, Place, Site, Tool, ToolFailed, ToolResult
+from tenuto.ports.tool import (
+    Parallel,
+    Place,
+    Site,
+    Tool,
+    ToolFailed,
+    ToolResult,
+    UserReply,
+    nobody_asked,
+)
 from tests.engine.sites import site
 from tests.tools.desk import Desk
 
@@ -58,12 +70,25 @@ class Desktop:
 
     def __init__(self, folder: Path) -> None:
         self.recorder = Notes()
+        self.requests = self
         self.run = type("Run", (), {"id": "run_1"})
         self.session = type("Session", (), {"id": "ses_1"})
         self._folder = folder
 
     def call(self) -> AbstractContextManager[None]:
         return nullcontext()
+
+    def changes(self, part: ToolPart) -> FileChanges:
+        return Untold()
+
+    async def question_meanwhile(self, part: ToolPart, inquiries: object) -> UserReply:
+        return await nobody_asked(())
+
+    async def keep_output(self, name: str, piece: OutputPiece, forget: object) -> None:
+        piece.text.encode()
+
+    async def output(self, name: str) -> str:
+        raise NotFound("there is none")
 
     async def site(self) -> Site:
         return site(self._folder)

@@ -21,7 +21,7 @@ def make_older(path: Path) -> None:
     connection.execute(
         "DROP INDEX files_unused; ALTER TABLE files DROP COLUMN unused_since; DROP TABLE file_uses;"
         " ALTER TABLE compactions DROP COLUMN through_part_id; DROP TABLE kept;"
-        " DROP TABLE things; CREATE TABLE approvals (session_id, id, seq, state, body)"
+        " DROP TABLE outputs; DROP TABLE things; CREATE TABLE approvals (session_id, id, seq, state, body)"
     )
     connection.execute(f"PRAGMA user_version = {BEFORE_THE_USES}")
     connection.close()

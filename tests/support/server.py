@@ -40,7 +40,7 @@ class TenutoServer:
         node: str = "",
     ) -> None:
         self.token = TOKEN
-        self.port = _free_port()
+        self.port = free_port()
         self.data = folder / "data" / node
         self._folder = folder
         self._log = folder / f"server{node}.log"
@@ -182,7 +182,7 @@ class TenutoServer:
         self._process.send_signal(number)
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]

@@ -11,7 +11,21 @@ import pytest
 
 from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.core.value import CallId, SessionId
-from tenuto.ports.tool import Place, ToolFailed, ToolResult
+from tenuto.ports.tool import Place, Reel, ToolFailed, ToolResult
+
+MOST_KEPT = 1_000_000
+
+
+class KeptText:
+    """What a call gives to be kept whole."""
+
+    def __init__(self, beyond: int) -> None:
+        self.beyond = beyond
+        self.text = ""
+
+    def add(self, text: str) -> None:
+        if len(self.text) < MOST_KEPT:
+            self.text += text
 
 
 class Desk:
@@ -22,6 +36,7 @@ class Desk:
         self.session_id = SessionId("ses_1")
         self.told: list[str] = []
         self.told_at: list[float] = []
+        self.kept: KeptText | None = None
         self.tools = {t.spec.name: t for t in built_in_tools(ToolSettings(**settings))}
 
     async def run(self, tool: str, **arguments: Any) -> str:
@@ -33,6 +48,7 @@ class Desk:
             session_id=self.session_id,
             call_id=CallId("call_1"),
             progress=self._hear,
+            keep=self._keep,
         )
         return await self.tools[tool].run(arguments, place)
 
@@ -44,6 +60,10 @@ class Desk:
 
     async def hears(self, text: str) -> None:
         await until(lambda: any(text in told for told in self.told))
+
+    def _keep(self, beyond: int) -> Reel:
+        self.kept = KeptText(beyond)
+        return self.kept
 
     def _hear(self, text: str) -> None:
         self.told.append(text)

@@ -18,6 +18,7 @@ SIGNATURES = {
     "shell": (["command"], ["command", "timeout", "cwd"], True),
     "fetch_url": (["url"], ["url"], True),
     "todo": (["items"], ["items"], False),
+    "ask_user": (["questions"], ["questions"], False),
 }
 
 

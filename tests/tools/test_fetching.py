@@ -154,6 +154,8 @@ async def test_only_so_much_is_read_and_that_is_said(
     said = await open_desk.run("fetch_url", url=f"http://127.0.0.1:{site.port}{path}")
     assert said.endswith("[only the first 100,000 bytes were read]")
     assert "output is capped at 30,000]" in said
+    assert "[the whole output: `output:call_1` as path" in said
+    assert open_desk.kept is not None and len(open_desk.kept.text) == 100_000
     assert len(said) < 31_000
 
 

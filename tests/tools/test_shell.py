@@ -36,9 +36,13 @@ async def test_long_output_keeps_its_beginning_and_its_end(tmp_path: Path) -> No
     desk = Desk(tmp_path, output_characters=100)
     said = await desk.run("shell", command="echo first; seq 100000; echo last")
     assert said.startswith("first\n1\n2\n")
-    assert said.endswith("100000\nlast")
+    assert said.endswith(
+        "100000\nlast\n[the whole output: `output:call_1` as path of read_file or search_files]"
+    )
     assert "left out here: output is capped at 100]" in said
-    assert len(said) < 200
+    assert len(said) < 300
+    whole = "\n".join(["first", *map(str, range(1, 100_001)), "last\n"])
+    assert desk.kept is not None and (desk.kept.text, desk.kept.beyond) == (whole, 100)
 
 
 async def test_output_without_end_stays_bounded_and_leaves_the_loop_to_others(

@@ -30,6 +30,7 @@ IN_PATHS = {
     "id": {"type": "string", "minLength": 1},
     "name": {"type": "string", "pattern": "^[a-z0-9_-]{1,32}$"},
     "tool": {"type": "string", "minLength": 1},
+    "call_id": {"type": "string", "minLength": 1},
 }
 PROBLEM = "application/problem+json"
 

@@ -8,6 +8,7 @@ from tenuto.core.principal import Principal
 from tenuto.core.sandbox import Sandboxing
 from tenuto.core.value import Instant, Value
 from tenuto.engine.engine import Engine
+from tenuto.engine.mcp import McpKeeper
 from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.ports.clock import Clock
@@ -32,6 +33,7 @@ class Services:
     models: Models
     settings: SettingsKeeper
     providers: ProviderKeeper
+    mcp: McpKeeper
     sandbox: Sandboxing
     clock: Clock
     started_at: Instant

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tenuto.config.limits import LimitSettings
+from tenuto.config.mcp_entry import file_servers
 from tenuto.config.mistake import ConfigError, Mistakes
 from tenuto.config.provider import ProviderSettings
 from tenuto.config.provider_entry import environment_providers, file_providers, with_environment
@@ -63,6 +64,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> 
     path = _file_path(flags, environ, nearby, cwd)
     content = _read_file(path)
     entries, rules = content.pop("providers", []), content.pop("rules", [])
+    servers = content.pop("mcp", [])
     given = _given_file(content, table, path, mistakes) | nearby
     values = {
         key: value
@@ -74,10 +76,11 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> 
     providers = file_providers(entries, path.name, environ, mistakes)
     environment = environment_providers(environ, mistakes)
     said = tuple(rule.meant() for rule in read_list(rules, RuleEntry, "rules", path.name, mistakes))
+    mcp = file_servers(servers, path.name, mistakes)
     mistakes.raise_if_any()
     fixed = {key: one.source for key, one in nearby.items()}
     settings = _settings(values, with_environment(providers, environment), fixed)
-    return replace(settings, rules=said, config=path if path.is_file() else None)
+    return replace(settings, rules=said, mcp=mcp, config=path if path.is_file() else None)
 
 
 def _check_shared(
@@ -163,7 +166,7 @@ def _given_file(
         if key in table:
             given[key] = Given(raw=raw, source=path.name, folder=path.parent)
         else:
-            mistakes.unknown(key, path.name, (*table, *GROUPS, "providers", "rules"))
+            mistakes.unknown(key, path.name, (*table, *GROUPS, "providers", "rules", "mcp"))
     return given
 
 

@@ -15,6 +15,7 @@ from msgspec import Meta
 from tenuto.config.limits import LimitSettings
 from tenuto.config.provider import WITHOUT_SPACES, ProviderSettings
 from tenuto.config.secret import Secret
+from tenuto.core.mcp import McpServer
 from tenuto.core.rule import Rule
 from tenuto.core.sandbox import SandboxWish
 from tenuto.core.value import Value
@@ -239,6 +240,7 @@ class Settings(Value):
     providers: tuple[ProviderSettings, ...] = ()
     rules: tuple[Rule, ...] = ()
     """What tools may do; a workspace's own are nearer."""
+    mcp: tuple[McpServer, ...] = ()
     config: Path | None = None
     """The file that was read; None: there was none."""
     fixed: dict[str, str] = msgspec.field(default_factory=dict)
@@ -255,6 +257,7 @@ class Settings(Value):
             for url in (self.database, self.database_direct)
             for word in _passwords(url)
         ]
+        headers += [Secret(secret) for server in self.mcp for secret in server.secrets]
         return (*held, *(value for value in headers if len(value.reveal()) >= KEY_CHARACTERS))
 
     @property

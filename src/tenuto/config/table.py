@@ -7,7 +7,7 @@ from tenuto.config.settings import Settings
 from tenuto.core.value import Value
 
 ENV_PREFIX = "TENUTO_"
-NOT_IN_TABLE = ("providers", "rules", "config", "fixed")
+NOT_IN_TABLE = ("providers", "rules", "mcp", "config", "fixed")
 
 
 class Setting(Value):

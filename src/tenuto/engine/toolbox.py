@@ -21,6 +21,7 @@ from tenuto.core.value import CallId, FileId
 from tenuto.engine.kit import Kit, fit
 from tenuto.engine.progress import OUTPUT_CHARACTERS, Progress
 from tenuto.engine.rulebook import Rules
+from tenuto.engine.spool import CallSpool
 from tenuto.engine.work import Work
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.tool import (
@@ -35,6 +36,7 @@ from tenuto.ports.tool import (
     ToolResult,
     Tools,
     nothing_attached,
+    nothing_printed,
 )
 
 log = logging.getLogger(__name__)
@@ -48,6 +50,8 @@ DEEPEST = 64
 """Levels of arguments. JSON that is deeper can be read, but not everyone can write it again."""
 TOO_DEEP = f"The arguments are nested too deeply: {DEEPEST} levels are the most."
 AT_ONCE = 8
+KEPT = "kept_characters"
+"""Among the details: so long is the output that is kept whole beside the log."""
 NOBODY = "This needs a person's permission, and nobody can be asked in this run."
 
 
@@ -89,7 +93,8 @@ class Toolbox:
                 part = _record(work, replace(part, input=arguments))
             site = await work.site()
             progress = Progress(work.recorder)
-            place = self._place(work, part, site, progress)
+            spool = CallSpool(partial(work.keep_output, part.call_id))
+            place = self._place(work, part, site, progress, spool)
             refusal = await self._refusal(work, tool, part, place, site.rules)
             if refusal is None and isinstance(tool, AskingTool):
                 reply = await work.requests.question(part, tool.inquiries(arguments))
@@ -105,9 +110,11 @@ class Toolbox:
                 return _failed(work, part, str(failure))
             self._points.reach(Step.TOOL_STARTING, part.name)
             progress.begin(part)
-            return await self._execute(work, tool, part, arguments, place, progress)
+            return await self._execute(work, tool, part, arguments, place, progress, spool)
 
-    def _place(self, work: Work, part: ToolPart, site: Site, progress: Progress) -> Place:
+    def _place(
+        self, work: Work, part: ToolPart, site: Site, progress: Progress, spool: CallSpool
+    ) -> Place:
         return Place(
             folder=site.folder,
             session_id=work.session.id,
@@ -115,6 +122,8 @@ class Toolbox:
             call_id=part.call_id,
             progress=progress.tell,
             attached=partial(_attached, work),
+            keep=spool.open,
+            printed=partial(_printed, work),
             changes=work.changes(part),
             ask=partial(work.requests.question_meanwhile, part),
         )
@@ -178,9 +187,12 @@ class Toolbox:
         arguments: dict[str, Any],
         place: Place,
         progress: Progress,
+        spool: CallSpool,
     ) -> ToolPart:
         try:
             result = await tool.run(arguments, place)
+            if kept := await spool.close():
+                result = replace(result, details={**result.details, KEPT: kept})
             done = _done(part, result)
         except ToolFailed as failure:
             return _failed(work, part, str(failure))
@@ -192,6 +204,7 @@ class Toolbox:
             return _failed(work, part, f"{part.name} failed because of an error in the server.")
         finally:
             progress.stop()
+            await spool.close()
         self._points.reach(Step.TOOL_ENDED, part.name)
         if given := _bounded(result.files):
             return await work.give(done, given)
@@ -288,6 +301,13 @@ async def _attached(work: Work, file_id: str) -> bytes:
         return await work.file_content(FileId(file_id))
     except NotFound:
         return await nothing_attached(file_id)
+
+
+async def _printed(work: Work, name: str) -> str:
+    try:
+        return await work.output(name)
+    except NotFound:
+        return await nothing_printed(name)
 
 
 def _told(approval: Approval) -> str | None:

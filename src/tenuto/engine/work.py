@@ -15,6 +15,7 @@ from tenuto.core.desk import Decide
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message, ToolFile, ToolPart, files_in
 from tenuto.core.meter import Meter
+from tenuto.core.output import OutputPiece, joined
 from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
 from tenuto.core.value import FileId, MessageId, PartId
@@ -182,6 +183,14 @@ class Work:
         if self._sub_agents is None:
             raise ToolFailed("There are no sub-agents here.")
         return await self._sub_agents.begin(self, part, assignment)
+
+    async def keep_output(self, name: str, piece: OutputPiece, forget: tuple[int, int]) -> None:
+        """Keep a piece of what a call prints."""
+        await self._store.keep_output(self.session.id, name, piece, forget=forget)
+
+    async def output(self, name: str) -> str:
+        """What is kept of an output of this conversation. NotFound if there is none."""
+        return joined(await self._insist(lambda: self._store.output(self.session.id, name)))
 
     async def take_steers(self) -> tuple[Message, ...]:
         """At a step boundary: prompts that were sent to steer this run, now part of it."""

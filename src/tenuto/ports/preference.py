@@ -4,9 +4,10 @@ from typing import Protocol
 
 import msgspec
 
+from tenuto.core.mcp import McpServer
 from tenuto.core.permission import Permission
 from tenuto.core.provider import KeptProvider
-from tenuto.core.value import Value
+from tenuto.core.value import Value, WorkspaceId
 
 
 class Preferences(Value):
@@ -27,9 +28,15 @@ class SavedSettings(Value):
     permission_default: Permission | None = None
     permissions: dict[str, Permission] = msgspec.field(default_factory=dict)
     providers: tuple[KeptProvider, ...] = ()
+    mcp: tuple[McpServer, ...] = ()
+    mcp_files: dict[WorkspaceId, str] = msgspec.field(default_factory=dict)
+    """The `.mcp.json` of workspaces that persons have allowed, by their hashes."""
 
     def provider(self, name: str) -> KeptProvider | None:
         return next((p for p in self.providers if p.name == name), None)
+
+    def mcp_server(self, name: str) -> McpServer | None:
+        return next((one for one in self.mcp if one.name == name), None)
 
 
 class Cipher(Protocol):

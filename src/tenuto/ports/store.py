@@ -16,6 +16,7 @@ from tenuto.core.desk import Decide, Desk, Joint, Sight
 from tenuto.core.event import Event, Stored
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
+from tenuto.core.output import OutputPiece
 from tenuto.core.principal import Principal
 from tenuto.core.session import Control, Fence, Session, Workspace
 from tenuto.core.thing import K
@@ -158,6 +159,22 @@ class Places(Protocol):
         """Store a file; it goes with the last session that speaks of it."""
 
 
+class Outputs(Protocol):
+    """What tools and jobs printed, whole, beside the log."""
+
+    async def keep_output(
+        self,
+        session_id: SessionId,
+        name: str,
+        piece: OutputPiece,
+        *,
+        forget: tuple[int, int] = (0, 0),
+    ) -> None:
+        """Keep a piece of the output of this name, in the place of one that begins there; the
+        first takes the place of all. Those that begin in `forget` go. Done twice it is done once.
+        NotFound if there is no such session: with it, its outputs go."""
+
+
 class Judging(Protocol):
     """The one place where a change is of several sessions: those of one comparison, in one
     workspace. A vote shows all models or none."""
@@ -255,7 +272,20 @@ class Upkeep(Protocol):
         went away."""
 
 
-class Store(View, Log, Desks, Families, Insides, Places, Judging, Nodes, Keeping, Upkeep, Protocol):
+class Store(
+    View,
+    Log,
+    Desks,
+    Families,
+    Insides,
+    Places,
+    Outputs,
+    Judging,
+    Nodes,
+    Keeping,
+    Upkeep,
+    Protocol,
+):
     """All of it. One object per technology, one conformance suite for all."""
 
     def seen_by(self, who: Principal) -> View:

@@ -25,6 +25,22 @@ async def nothing_attached(file_id: str) -> bytes:
     raise ToolFailed(f"There is no file {file_id} in this conversation.")
 
 
+async def nothing_printed(name: str) -> str:
+    raise ToolFailed(f"There is no output {name} in this conversation.")
+
+
+class Reel(Protocol):
+    def add(self, text: str) -> None:
+        """Take more of it."""
+
+
+class NoReel:
+    """Keeps nothing."""
+
+    def add(self, text: str) -> None:
+        return
+
+
 class Site(Value):
     """Where a run works: what decides which tools it has, and by which rules."""
 
@@ -92,6 +108,11 @@ class Place(Value):
     """Told the whole output so far (capped); may be called often, from the event loop."""
     attached: Callable[[str], Awaitable[bytes]] = nothing_attached
     """A file that was attached to the conversation, by its id. Raises ToolFailed."""
+    keep: Callable[[int], Reel] = lambda beyond: NoReel()
+    """Takes all that the call prints, and keeps it whole if it is longer than so many characters:
+    then it can be read under the call's id."""
+    printed: Callable[[str], Awaitable[str]] = nothing_printed
+    """The whole output of a call or a job of the conversation, by its id. Raises ToolFailed."""
     changes: FileChanges = Untold()
     """Told of every file that the call changes, so that it can be put back."""
     ask: Ask = nobody_asked

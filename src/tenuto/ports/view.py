@@ -8,6 +8,7 @@ from tenuto.core.day_usage import DayUsage
 from tenuto.core.file import FileInfo
 from tenuto.core.file_change import FileChange
 from tenuto.core.message import Message
+from tenuto.core.output import OutputPiece
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
 from tenuto.core.thing import K
@@ -122,6 +123,11 @@ class Files(Protocol):
     async def file_content(self, file_id: FileId) -> bytes: ...
 
 
+class KeptOutputs(Protocol):
+    async def output(self, session_id: SessionId, name: str) -> Sequence[OutputPiece]:
+        """What is kept of an output, in order. NotFound if the session has none of that name."""
+
+
 class UsageBook(Protocol):
     async def usage(
         self,
@@ -147,7 +153,7 @@ class Comparisons(Protocol):
         """All that were voted on, oldest first."""
 
 
-class View(Logs, Sessions, Runs, Workspaces, Files, Comparisons, UsageBook, Protocol):
+class View(Logs, Sessions, Runs, Workspaces, Files, KeptOutputs, Comparisons, UsageBook, Protocol):
     """All of it. The whole store is the view of whoever may see everything."""
 
     async def answered(self, once: Once | None, answer: type[T]) -> T | None:

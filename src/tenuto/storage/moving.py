@@ -77,6 +77,8 @@ TABLES = (
         key=("id",),
         rest=("workspace_id", "archived", "comparison_id", "updated_at", "body", "control"),
     ),
+    # Nothing is told of them but by their session.
+    Table(name="outputs", key=("session_id", "name", "at"), rest=("body",), batch=BATCH_OF_FILES),
 )
 
 Row = tuple[Any, ...]

@@ -13,6 +13,7 @@ import click
 from tenuto import __version__, logs
 from tenuto.agent.providers.catalogue.catalogue import Catalogue
 from tenuto.agent.titles import TitleMaker
+from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.api import sse
 from tenuto.api.app import build_app
 from tenuto.api.door import Door
@@ -27,6 +28,7 @@ from tenuto.core.sandbox import Sandboxing
 from tenuto.core.value import NodeId
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Engine, Switchboard
+from tenuto.engine.mcp import McpKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.saved import SETTINGS
@@ -68,17 +70,21 @@ async def run(settings: Settings, process: Process) -> None:
     await store.open()
     models = Catalogue(translate.catalogue(settings), progress=FetchBar())
     sandbox = translate.sandbox(settings, process.name)
+    witnesses = Witnesses(settings.data)
     try:
         await must_be_whole(store)
         token = process.token or await shared_token(settings, store)
         process.mask.learn(token)
         with process.listening or bind(settings.host, settings.port) as listening:
             saved = translate.saved(settings, store, process.points)
-            tools = translate.tools(settings, sandbox)
+            home = base_url(settings.host, listening.getsockname()[1])
+            servers = translate.mcp_servers(settings, store, sandbox, process.name, home)
+            tools = translate.tools(settings, sandbox, witnesses, servers)
             keepers = Keepers(
                 tools=tools,
                 settings=translate.preferences(settings, saved, models, tools),
                 providers=translate.providers(saved, models, process.mask),
+                mcp=translate.mcp(settings, saved, servers, process.mask),
             )
             switchboard.on_rang_kept.append(saved.rang)
             switchboard.on_resync.append(lambda: saved.rang(SETTINGS))
@@ -92,10 +98,12 @@ async def run(settings: Settings, process: Process) -> None:
             async def until() -> None:
                 await stopping.asked()
                 await _stop(settings, parts.engine, stopping)
+                await servers.close()
                 await saved.stop()
 
             await _serve(settings, process, parts.services, listening, token, until)
     finally:
+        await witnesses.close()
         await models.close()
         await store.close()
         await anyio.to_thread.run_sync(sandbox.clear)
@@ -141,6 +149,7 @@ class Keepers:
     tools: Tools
     settings: SettingsKeeper
     providers: ProviderKeeper
+    mcp: McpKeeper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,6 +204,7 @@ def build(
         models=models,
         settings=keepers.settings,
         providers=keepers.providers,
+        mcp=keepers.mcp,
         sandbox=sandbox,
         clock=clock,
         started_at=clock.now(),

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from tenuto import logs
 from tenuto.agent.loop import AgentLoop, RunLimits
+from tenuto.agent.mcp.lives import McpSettings
+from tenuto.agent.mcp.servers import RemoteServers
 from tenuto.agent.providers.catalogue import dataset
 from tenuto.agent.providers.catalogue.catalogue import LOCAL, Catalogue, CatalogueConfig
 from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
@@ -12,6 +14,7 @@ from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
+from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
 from tenuto.api.connection import ConnectionLimits
@@ -20,10 +23,12 @@ from tenuto.config import ConfigError, ProviderSettings, Secret, Settings, ciphe
 from tenuto.config.settings import MEMORY_URL
 from tenuto.core.error import StorageTrouble
 from tenuto.core.permission import Permission
+from tenuto.core.session import Workspace
 from tenuto.core.value import Instant
 from tenuto.engine.folders import Folders
 from tenuto.engine.heart import safe_seconds
 from tenuto.engine.kit import FixedTools, JoinedTools
+from tenuto.engine.mcp import McpKeeper, McpShelf
 from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.rulebook import Rules
@@ -92,9 +97,34 @@ def sandbox(settings: Settings, node: str) -> Sandbox:
     )
 
 
-def tools(settings: Settings, sandbox: Sandbox) -> Tools:
+def tools(
+    settings: Settings, sandbox: Sandbox, witnesses: Witnesses, servers: RemoteServers
+) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
-    return JoinedTools(FixedTools(*built_in_tools(_tools(settings, sandbox))))
+    built_in = built_in_tools(_tools(settings, sandbox, witnesses))
+    return JoinedTools(FixedTools(*built_in), servers)
+
+
+def mcp_servers(
+    settings: Settings, store: Store, sandbox: Sandbox, node: str, home: str
+) -> RemoteServers:
+    where = folders(settings, node)
+
+    async def folder_of(workspace: Workspace) -> Path | None:
+        return where.path(workspace) if await where.has(workspace) else None
+
+    shelf = McpShelf(store, AesCipher(lambda: _cipher_key(settings)))
+    given = McpSettings(patience=_patience(settings), home=home)
+    return RemoteServers(shelf, sandbox, folder_of, given)
+
+
+def mcp(settings: Settings, saved: Saved, servers: RemoteServers, mask: logs.Mask) -> McpKeeper:
+    return McpKeeper(
+        saved,
+        servers,
+        configured=settings.mcp,
+        on_secret=lambda secret: mask.learn(Secret(secret)),
+    )
 
 
 def hand(settings: Settings) -> FileHand:
@@ -203,13 +233,18 @@ def _cipher_key(settings: Settings) -> bytes:
         raise StorageTrouble(str(error)) from error
 
 
-def _tools(settings: Settings, sandbox: Sandbox) -> ToolSettings:
+def _tools(settings: Settings, sandbox: Sandbox, witnesses: Witnesses) -> ToolSettings:
     return ToolSettings(
         output_characters=settings.tools.output_characters,
         shell_seconds=settings.tools.shell_seconds,
         allow_private_addresses=settings.tools.allow_private_addresses,
         data=settings.data,
-        # Where others take over what a server does that stands still, its commands end by then.
-        patience=int(safe_seconds(settings.limits.lease_seconds)) if settings.is_shared else 0,
+        patience=_patience(settings),
         sandbox=sandbox,
+        witnesses=witnesses,
     )
+
+
+def _patience(settings: Settings) -> int:
+    """Where others take over what a server does that stands still, its commands end by then."""
+    return int(safe_seconds(settings.limits.lease_seconds)) if settings.is_shared else 0

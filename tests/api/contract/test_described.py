@@ -203,6 +203,7 @@ async def test_what_creates_something_takes_a_key(api: Api) -> None:
         if "Idempotency-Key" in _values(calls.get("post", {}), "name")
     }
     assert keyed == {
+        "/api/mcp/{name}/read",
         "/api/workspaces",
         "/api/sessions",
         "/api/sessions/{id}/runs",

@@ -142,7 +142,7 @@ MUTANTS = (
         "core conformance",
         Edit(
             "core/settling.py",
-            "events += _withdraw_approvals(desk, run, moment)",
+            "events += withdrawn(desk, run, moment)",
             "pass",
         ),
     ),

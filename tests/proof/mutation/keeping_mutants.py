@@ -41,7 +41,7 @@ MUTANTS = (
         "keys lie open",
         "The database has the keys of providers in plain.",
         "saved",
-        Edit("engine/settings_body.py", "if not provider[KEY]:", "if True:"),
+        Edit("engine/settings_body.py", "    if not held:\n", "    if True:\n"),
     ),
     mutant(
         "a key goes to any address",

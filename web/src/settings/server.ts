@@ -6,6 +6,9 @@ import type {
   SettingsChange,
   Provider,
   About,
+  McpDraft,
+  McpList,
+  McpNow,
   NodeList,
   ProviderDraft,
   ProviderList,
@@ -25,6 +28,19 @@ export const providers = {
     api.put<Provider>(`/api/providers/${encodeURIComponent(name)}`, draft),
   remove: (name: string) => api.delete(`/api/providers/${encodeURIComponent(name)}`),
   test: (draft: ProviderTry) => api.post<TestResult>("/api/providers/test", draft),
+};
+
+export const mcp = {
+  list: (workspace: string) =>
+    api.get<McpList>(`/api/mcp?workspace=${encodeURIComponent(workspace)}`),
+  put: (name: string, draft: McpDraft) =>
+    api.put<McpNow>(`/api/mcp/${encodeURIComponent(name)}`, draft),
+  remove: (name: string) => api.delete(`/api/mcp/${encodeURIComponent(name)}`),
+  restart: (name: string, workspace: string) =>
+    api.post<McpNow>(`/api/mcp/${encodeURIComponent(name)}/restart`, { workspace }),
+  /** Let the workspace's own file count as it is, or no more. */
+  allow: (workspace: string, hash: string | null) =>
+    api.put<unknown>(`/api/workspaces/${encodeURIComponent(workspace)}/mcp`, { hash }),
 };
 
 export const nodes = {

@@ -1,5 +1,7 @@
 /** What tools print, made fit to be shown. */
 
+import type { ToolPart } from "$/wire/types";
+
 const OSC = /\x1b[\]PX^_][^]*?(?:\x07|\x1b\\|$)/g;
 const CSI = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]/g;
 const ESCAPE = /\x1b[ -/]*[0-~]|\x1b$/g;
@@ -28,6 +30,12 @@ export function tail(text: string, lines: number): string {
   let start = end;
   for (let n = 0; n < lines && start > 0; n += 1) start = text.lastIndexOf("\n", start - 1);
   return text.slice(start <= 0 ? 0 : start + 1, end);
+}
+
+/** How long the output is that is kept whole beside the transcript; null: all of it is here. */
+export function keptCharacters(part: ToolPart): number | null {
+  const kept = part.details?.["kept_characters"];
+  return typeof kept === "number" ? kept : null;
 }
 
 export function looksLikeJson(text: string): boolean {

@@ -30,6 +30,7 @@ export interface ShellOutput {
 
 const REMARK =
   /\n?\[((?:exit code \d+)|(?:ended by signal \d+)|(?:stopped: [^\]]+))\](?=\n\[|\s*$)/;
+const WHOLE = /\n?\[the whole output: [^\]\n]*\](?=\n\[|\s*$)/;
 const LEFT = /\n?\[(\d+ process(?:es)? left in the background: ended)\]\s*$/;
 
 /** Takes the tool's own remarks off the end of a command's output. */
@@ -39,7 +40,7 @@ export function shellOutput(output: string): ShellOutput {
   const remark = REMARK.exec(rest.slice(-400));
   const cut = remark ? Math.max(0, rest.length - 400) + remark.index : rest.length;
   const said = [remark?.[1], left?.[1]].filter((one) => one !== undefined);
-  const text = plain(rest.slice(0, cut)).replace(/\n+$/, "");
+  const text = plain(rest.slice(0, cut)).replace(WHOLE, "").replace(/\n+$/, "");
   return {
     text: text === "(no output)" ? "" : text,
     remark: said.length === 0 ? null : said.map(spoken).join(" · "),

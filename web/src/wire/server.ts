@@ -266,6 +266,96 @@ export interface Inquiry {
 
 export type KeyWish = "needed" | "optional";
 
+export interface McpArgument {
+  name: string;
+  about: string;
+  required: boolean;
+}
+
+export interface McpChange {
+  command?: string;
+  args?: string[];
+  env?: Record<string, string | null>;
+  url?: string;
+  headers?: Record<string, string | null>;
+  tools?: string[] | null;
+  trust?: boolean;
+  timeout?: number;
+  enabled?: boolean;
+}
+
+/** The `.mcp.json` of a workspace's folder. */
+export interface McpFile {
+  hash: string;
+  allowed: boolean;
+  error: string | null;
+}
+
+export interface McpFileWord {
+  hash: string | null;
+}
+
+export interface McpList {
+  servers: McpNow[];
+  file: McpFile | null;
+}
+
+export interface McpNow {
+  name: string;
+  transport: McpTransport;
+  state: McpState;
+  error: string | null;
+  tools: McpToolNow[];
+  resources: McpResource[];
+  prompts: McpPrompt[];
+  source: McpSource;
+  command: string;
+  args: string[];
+  env: string[];
+  url: string;
+  headers: string[];
+  offered: string[] | null;
+  trust: boolean;
+  timeout: number;
+  enabled: boolean;
+  login_url: string | null;
+}
+
+export interface McpPrompt {
+  name: string;
+  about: string;
+  arguments: McpArgument[];
+}
+
+export interface McpReading {
+  uri: string;
+  workspace?: string;
+}
+
+export interface McpResource {
+  uri: string;
+  name: string;
+  about: string;
+  media_type: string;
+}
+
+/** Where the server knows it from. Only those of the settings can be changed. */
+export type McpSource = "file" | "settings" | "workspace";
+
+export type McpState = "failed" | "idle" | "needs_login" | "off" | "ready" | "starting";
+
+export interface McpToolNow {
+  name: string;
+  about: string;
+  changes: boolean;
+}
+
+export type McpTransport = "http" | "stdio";
+
+export interface McpWhere {
+  workspace?: string;
+}
+
 export interface Message {
   id: string;
   session_id: string;

@@ -2,6 +2,9 @@
 
 export type {
   About,
+  McpChange as McpDraft,
+  McpList,
+  McpNow,
   NodeList,
   NodeStanding as ServerNode,
   Permission,

@@ -69,7 +69,10 @@ class AskedQuestion(Arguments):
 class AskUserArguments(Arguments):
     synonyms: ClassVar[Mapping[str, str]] = {"question": "questions"}
 
-    questions: Annotated[list[AskedQuestion], Meta(min_length=1, max_length=MOST)]
+    questions: Annotated[
+        list[AskedQuestion],
+        Meta(min_length=1, max_length=MOST, description="What to ask, together."),
+    ]
 
 
 class AskUser(BuiltIn[AskUserArguments]):

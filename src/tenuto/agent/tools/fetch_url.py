@@ -13,13 +13,13 @@ from tenuto.agent.tools.arguments import Arguments
 from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.seen import SeenFiles
+from tenuto.agent.tools.output import spilled
 from tenuto.agent.tools.processes.helper import PAGE, HelperTask, ask, held
 from tenuto.agent.tools.processes.pdf import Pdfs
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.agent.tools.web.charset import codec_for
 from tenuto.agent.tools.web.fetching import Fetched, fetch, status_text
 from tenuto.core.rule import Subject, about_host
-from tenuto.core.text import capped
 from tenuto.ports.tool import GivenFile, Place, ToolFailed, ToolResult
 
 PDF = b"%PDF-"
@@ -71,7 +71,7 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
             raise ToolFailed(f"{given.url} answered {status_text(answer.status)}.\n{said}".strip())
         if not answer.cut and (seen := picture(answer.content)):
             return _shown(answer, seen)
-        text = await self._words(answer)
+        text = spilled(await self._words(answer), self.settings.output_characters, place)
         cut = (
             f"\n[only the first {self.settings.fetch_bytes:,} bytes were read]"
             if answer.cut
@@ -80,10 +80,11 @@ class FetchUrl(BuiltIn[FetchUrlArguments]):
         return f"{answer.url} ({answer.media_type or 'no type given'})\n\n{text}{cut}"
 
     async def _words(self, answer: Fetched) -> str:
-        limit = self.settings.output_characters
+        """All that it says."""
         if answer.content.startswith(PDF) and not answer.cut:
-            return capped(await self._pdfs.text(answer.content), limit)
-        return await self._text(answer, limit)
+            return await self._pdfs.text(answer.content)
+        # No page says more than it has bytes.
+        return await self._text(answer, self.settings.fetch_bytes)
 
     async def _text(self, answer: Fetched, limit: int) -> str:
         """The answer as text, capped. It is decoded and read in a process that can be stopped."""

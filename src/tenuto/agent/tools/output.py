@@ -2,8 +2,11 @@
 
 from collections import deque
 
-from tenuto.core.text import left_out
+from tenuto.core.text import capped, left_out
+from tenuto.ports.tool import Place
 
+OUTPUT = "output:"
+"""Before the id of a call or a job: the path of what it printed."""
 WATCHED = 3
 """Times the limit: as long as an output may grow for those who watch it."""
 
@@ -31,6 +34,10 @@ class Scroll:
             gone = len(self._tail.popleft())
             self._tail_size -= gone
             self._left_out += gone
+
+    @property
+    def is_cut(self) -> bool:
+        return self._left_out > 0 or self._tail_size > self._limit // 2
 
     def text(self) -> str:
         tail = "".join(self._tail)
@@ -73,3 +80,16 @@ class LiveScroll:
         self._left_out += len(grown) - kept
         self._pieces = [grown[-kept:]]
         self._size = len(self._head) + kept
+
+
+def whole_at(call_id: str) -> str:
+    """Where to find what was left out."""
+    return f"[the whole output: `{OUTPUT}{call_id}` as path of read_file or search_files]"
+
+
+def spilled(text: str, limit: int, place: Place) -> str:
+    """The text, or its beginning, and where the whole of it is."""
+    if len(text) <= limit:
+        return text
+    place.keep(limit).add(text)
+    return f"{capped(text, limit)}\n{whole_at(place.call_id)}"

@@ -14,6 +14,7 @@ from tenuto.agent.tools.files.errand import Errand, Threads
 from tenuto.agent.tools.files.folder import opened_file
 from tenuto.agent.tools.files.replacing import state_of
 from tenuto.agent.tools.files.seen import SeenFiles
+from tenuto.agent.tools.output import OUTPUT
 from tenuto.agent.tools.processes.pdf import Pdfs
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.core.rule import Subject
@@ -47,8 +48,8 @@ class ReadFileArguments(Arguments):
     path: Annotated[
         str,
         Meta(
-            description="The file, relative to the workspace's folder; or `file:ID` for an "
-            "attached one."
+            description="The file, relative to the workspace's folder; `file:ID` for an attached "
+            "one; `output:ID` for all that a call or a job printed."
         ),
     ]
     offset: Annotated[int, Meta(ge=1, description="The first line to read, counted from 1.")] = 1
@@ -69,11 +70,16 @@ class ReadFile(BuiltIn[ReadFileArguments]):
         self._pdfs = Pdfs()
 
     async def about_call(self, given: ReadFileArguments, place: Place) -> Subject:
-        if given.path.startswith(ATTACHED):
+        if given.path.startswith((ATTACHED, OUTPUT)):
             return Subject(tool=self.name)
         return await self.about_file(place, given.path)
 
     async def work(self, given: ReadFileArguments, place: Place) -> str | ToolResult:
+        if given.path.startswith(OUTPUT):
+            printed = BytesIO((await place.printed(given.path.removeprefix(OUTPUT))).encode())
+            return await self.threads.run(
+                lambda errand: self._stretch(Lines(printed, errand), given)
+            )
         if given.path.startswith(ATTACHED):
             content = await place.attached(given.path.removeprefix(ATTACHED))
             read = await self.threads.run(

@@ -2,7 +2,8 @@
 
 import codecs
 import re
-from typing import Protocol
+
+from tenuto.ports.tool import Reel
 
 ESCAPES = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursors
@@ -20,11 +21,6 @@ STRANGE = 0.1
 """Of its characters: what has more that are none is no text."""
 
 
-class Reel(Protocol):
-    def add(self, text: str) -> None:
-        """Take more of it."""
-
-
 class Screen:
     """Lines that a carriage return begins anew are there once, codes for colours and the like are
     not, and what is no text is only counted."""
@@ -32,6 +28,7 @@ class Screen:
     def __init__(self, *scrolls: Reel) -> None:
         """All lines go onto all scrolls, each once it is whole."""
         self._scrolls = scrolls
+        self._whole: list[str] = []
         self.line = ""
         """What is printed of the line that is not whole yet."""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -49,10 +46,14 @@ class Screen:
         self._take(self._decoder.decode(b"", final=True), 0, zero=False)
         self._rest = ""
         self._end_binary()
-        self._add(self.line)
+        self._whole.append(self.line)
         self.line = ""
+        self._hand_over()
 
-    def _add(self, text: str) -> None:
+    def _hand_over(self) -> None:
+        # All at once: a piece may have thousands of lines.
+        text = "".join(self._whole)
+        self._whole.clear()
         for scroll in self._scrolls:
             scroll.add(text)
 
@@ -69,10 +70,12 @@ class Screen:
         text = ESCAPES.sub("", text[: cut.start()] if cut else text)
         for part in PARTS.findall(text.translate(SILENT)):
             self._print(part)
+        if self._whole:
+            self._hand_over()
 
     def _print(self, part: str) -> None:
         if part == "\n":
-            self._add(self.line + "\n")
+            self._whole.append(self.line + "\n")
             self.line, self._fresh = "", False
         elif part == "\r":
             self._fresh = True
@@ -82,7 +85,7 @@ class Screen:
             self.line = part if self._fresh else self.line + part
             self._fresh = False
             if len(self.line) > LONGEST_LINE:
-                self._add(self.line)
+                self._whole.append(self.line)
                 self.line = ""
 
     def _end_binary(self) -> None:

@@ -7,7 +7,8 @@ from msgspec import Meta
 
 from tenuto.agent.tools.arguments import FOLDERS, PATHS, Arguments
 from tenuto.agent.tools.built_in import BuiltIn
-from tenuto.agent.tools.files.walking import Survey, survey
+from tenuto.agent.tools.files.walking import Survey, look_through, survey
+from tenuto.agent.tools.output import OUTPUT
 from tenuto.ports.tool import Place
 
 
@@ -29,7 +30,12 @@ class SearchFilesArguments(Arguments):
             description="A regular expression in Python's syntax, looked for line by line.",
         ),
     ]
-    path: Annotated[str, Meta(description="The folder to begin in, or one file.")] = "."
+    path: Annotated[
+        str,
+        Meta(
+            description="The folder to begin in, one file, or `output:ID`: all that a call or a job printed."
+        ),
+    ] = "."
     glob: Annotated[
         str,
         Meta(
@@ -63,7 +69,11 @@ class SearchFiles(BuiltIn[SearchFilesArguments]):
             context=given.context,
             names_only=given.names_only,
         )
-        found = await survey(
-            asked, lambda path: self.locate(place, path), self.threads, self.settings
-        )
+        if given.path.startswith(OUTPUT):
+            printed = await place.printed(given.path.removeprefix(OUTPUT))
+            found = await look_through(printed.encode(), asked, self.settings)
+        else:
+            found = await survey(
+                asked, lambda path: self.locate(place, path), self.threads, self.settings
+            )
         return found or "No line matches."

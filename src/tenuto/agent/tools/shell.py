@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, UnsetType
 from tenuto.agent.tools.arguments import Arguments
 from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.files.folder import opened_folder
-from tenuto.agent.tools.output import LiveScroll, Scroll
+from tenuto.agent.tools.output import LiveScroll, Scroll, whole_at
 from tenuto.agent.tools.processes.environment import without_secrets
 from tenuto.agent.tools.processes.tree import Command, Exit, Lost, Unsafe, run
 from tenuto.agent.tools.screen import Screen
@@ -20,6 +20,7 @@ from tenuto.core.value import Value
 from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 TELL_SECONDS = 0.25
+MOST_NAMED = 100
 COMMAND_BYTES = 120_000
 """The kernel takes no argument over 128 KiB."""
 LOST = (
@@ -83,7 +84,10 @@ class Shell(BuiltIn[ShellArguments]):
         )
         teller = Teller(place, self.settings.output_characters)
         try:
-            async with self.settings.sandbox.around(command, place.folder, place.session_id) as one:
+            async with (
+                self.watching(place) as window,
+                self.settings.sandbox.around(command, place.folder, place.session_id) as one,
+            ):
                 ended = await run(one, teller.hear)
         except Lost:
             raise ToolFailed(f"{teller.close().rstrip()}\n{LOST}".lstrip()) from None
@@ -92,11 +96,13 @@ class Shell(BuiltIn[ShellArguments]):
         finally:
             said = teller.close()
         limit = Limit(seconds=seconds, most=self.settings.shell_seconds_max)
-        remarks = _remarks(ended, limit)
+        remarks = [whole_at(place.call_id)] if teller.is_cut else []
+        remarks += _remarks(ended, limit)
         if one is not command and ended.status != 0 and any(word in said for word in REFUSED):
             remarks.append(KEPT_IN)
         text = "\n".join([said or "(no output)", *remarks])
-        return ToolResult(text=text, details={"exit_code": ended.status})
+        changed = {"changed": list(window.changed[:MOST_NAMED])} if window.changed else {}
+        return ToolResult(text=text, details={"exit_code": ended.status, **changed})
 
     def _folder(self, cwd: str, place: Place) -> str:
         spot = self.locate(place, cwd)
@@ -115,12 +121,17 @@ class Teller:
     def __init__(self, place: Place, limit: int) -> None:
         self._scroll = Scroll(limit)
         self._live = LiveScroll(limit)
-        self._screen = Screen(self._scroll, self._live)
+        self._screen = Screen(self._scroll, self._live, place.keep(limit))
         self._place = place
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._told = ""
         self._told_at = -TELL_SECONDS
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether more was printed than is returned."""
+        return self._scroll.is_cut
 
     def hear(self, data: bytes) -> None:
         self._screen.hear(data)

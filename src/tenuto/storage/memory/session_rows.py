@@ -13,6 +13,7 @@ from tenuto.core.error import Conflict
 from tenuto.core.event import Event, Stored, store_as
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
+from tenuto.core.output import OutputPiece
 from tenuto.core.run import Mode, Reason, Run, RunStatus
 from tenuto.core.session import Control, Session, Workspace
 from tenuto.core.thing import Thing, is_open, kind_of
@@ -88,6 +89,8 @@ class SessionRows:
         self.things: dict[tuple[str, str], Thing] = {}
         """By the name of their kind and their id."""
         self.compactions: list[CompactionRow] = []
+        self.outputs: dict[str, dict[int, OutputPiece]] = {}
+        """By name, each piece by its place."""
         self.unfolded: list[Unfolded] = []
 
     def desk(self, sight: Sight, *, head: int) -> Desk:

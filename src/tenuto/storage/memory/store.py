@@ -22,6 +22,7 @@ from tenuto.storage.memory.comparisons import MemoryComparisons
 from tenuto.storage.memory.keeping import MemoryKeeping
 from tenuto.storage.memory.library import MemoryLibrary
 from tenuto.storage.memory.nodes import MemoryNodes
+from tenuto.storage.memory.outputs import MemoryOutputs
 from tenuto.storage.memory.session_rows import SessionRows, Tape
 from tenuto.storage.memory.upkeep import MemoryUpkeep
 from tenuto.storage.memory.usage import MemoryUsage
@@ -33,7 +34,13 @@ T = TypeVar("T")
 
 
 class MemoryStore(
-    MemoryComparisons, MemoryLibrary, MemoryUsage, MemoryKeeping, MemoryNodes, MemoryUpkeep
+    MemoryComparisons,
+    MemoryLibrary,
+    MemoryOutputs,
+    MemoryUsage,
+    MemoryKeeping,
+    MemoryNodes,
+    MemoryUpkeep,
 ):
     """A whole store in one object; or one node's way to it, beside those of others.
 

@@ -460,3 +460,16 @@ ON CONFLICT (name) DO UPDATE SET owner = excluded.owner, until = excluded.until
 WHERE t.owner = excluded.owner OR t.until < clock_timestamp()
     OR NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = t.owner AND n.until > clock_timestamp())
 RETURNING 1;
+
+-- name: keep_output
+WITH gone AS (
+    DELETE FROM outputs WHERE session_id = $1 AND name = $2
+        AND ((at >= $5 AND at < $6) OR $3 = 0) AND at <> $3
+)
+INSERT INTO outputs (session_id, name, at, body)
+SELECT $1, $2, $3, $4 FROM sessions WHERE id = $1 FOR KEY SHARE
+ON CONFLICT (session_id, name, at) DO UPDATE SET body = excluded.body
+RETURNING at;
+
+-- name: output
+SELECT at, body FROM outputs WHERE session_id = $1 AND name = $2 ORDER BY at;

@@ -21,6 +21,7 @@ from tenuto.storage.postgres.library import PostgresLibrary
 from tenuto.storage.postgres.lifeline import Lifeline
 from tenuto.storage.postgres.migration import Durability, SchemaStep, prepare, shipped
 from tenuto.storage.postgres.nodes import PostgresNodes
+from tenuto.storage.postgres.outputs import PostgresOutputs
 from tenuto.storage.postgres.parts import StoreParts
 from tenuto.storage.postgres.places import PostgresFiles, PostgresPlaces, Shelf
 from tenuto.storage.postgres.ringer import Ringer
@@ -41,6 +42,7 @@ class PostgresStore(
     PostgresComparisons,
     PostgresPlaces,
     PostgresFiles,
+    PostgresOutputs,
     PostgresNodes,
     PostgresUpkeep,
 ):

@@ -116,7 +116,7 @@ def _share(
 def _remove_session(transaction: Transaction, session: Session) -> None:
     """Everything but the log goes at once; what the workspace's log said of it goes too."""
     search.leave_all(transaction, session.id)
-    for table in ("runs", "messages", "things", "compactions", "unfolded"):
+    for table in ("runs", "messages", "things", "compactions", "unfolded", "outputs"):
         transaction.run(f"delete_{table}", session_id=session.id)
     transaction.run("delete_answers", owner=session.id)
     transaction.run("delete_session", session_id=session.id)

@@ -437,3 +437,17 @@ INSERT INTO kept (name, body, rev) VALUES (:key, :body, 1) ON CONFLICT DO NOTHIN
 
 -- name: keep
 UPDATE kept SET body = :body, rev = rev + 1 WHERE name = :key AND rev = :rev;
+
+-- name: forget_output
+DELETE FROM outputs WHERE session_id = :session_id AND name = :output
+    AND ((at >= :first AND at < :end) OR :at = 0);
+
+-- name: keep_output
+INSERT OR REPLACE INTO outputs (session_id, name, at, body)
+VALUES (:session_id, :output, :at, :body);
+
+-- name: output
+SELECT at, body FROM outputs WHERE session_id = :session_id AND name = :output ORDER BY at;
+
+-- name: delete_outputs
+DELETE FROM outputs WHERE session_id = :session_id;

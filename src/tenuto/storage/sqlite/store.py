@@ -14,6 +14,7 @@ from tenuto.storage.sqlite.files import SqliteFiles
 from tenuto.storage.sqlite.keeping import SqliteKeeping
 from tenuto.storage.sqlite.library import SqliteLibrary
 from tenuto.storage.sqlite.migration import Migration, shipped
+from tenuto.storage.sqlite.outputs import SqliteOutputs
 from tenuto.storage.sqlite.upkeep import SqliteUpkeep
 from tenuto.storage.sqlite.usage import SqliteUsage
 from tenuto.storage.sqlite.workspaces import SqliteWorkspaces
@@ -26,6 +27,7 @@ class SqliteStore(
     SqliteUsage,
     SqliteWorkspaces,
     SqliteFiles,
+    SqliteOutputs,
     SqliteKeeping,
     SqliteUpkeep,
 ):

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from tenuto.agent.tools.files.errand import Errand, Threads
 from tenuto.agent.tools.files.folder import Spot, opened_file, opened_folder
-from tenuto.agent.tools.processes.helper import SURVEY, HelperTask, ask
+from tenuto.agent.tools.files.vault import Vault
+from tenuto.agent.tools.processes.helper import SURVEY, Found, HelperTask, ask, held
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.core.value import Value
 from tenuto.ports.tool import ToolFailed
@@ -36,7 +37,7 @@ class Start:
     prefix = ""
     ignore: Sequence[tuple[str, str]] = ()
     """Of each folder above it: its path, and the text of its .gitignore."""
-    spot: Spot
+    vault = Vault()
 
     def close(self) -> None:
         if self.descriptor is not None:
@@ -48,9 +49,21 @@ async def survey(asked: Survey, find: Find, threads: Threads, settings: ToolSett
     start = Start()
     try:
         await threads.run(lambda errand: _open(start, asked, find, errand))
-        found = await ask(_task(start, asked, settings))
+        return _said(await ask(_task(start, asked, settings)), settings)
     finally:
         start.close()
+
+
+async def look_through(content: bytes, asked: Survey, settings: ToolSettings) -> str:
+    """The same in a text that is no file of the workspace."""
+    start = Start()
+    with held(content) as file:
+        file.seek(0)
+        start.descriptor, start.prefix = file.fileno(), asked.path
+        return _said(await ask(_task(start, asked, settings)), settings)
+
+
+def _said(found: Found, settings: ToolSettings) -> str:
     if found.whole:
         return found.text
     note = f"[stopped after {settings.search_seconds:g} seconds: there may be more. "
@@ -69,8 +82,8 @@ def _task(start: Start, asked: Survey, settings: ToolSettings) -> HelperTask:
             "pattern": asked.pattern,
             "context": asked.context,
             "names_only": asked.names_only,
-            "closed": start.spot.vault.folder,
-            "opening": start.spot.vault.opening,
+            "closed": start.vault.folder,
+            "opening": start.vault.opening,
             "ripgrep": shutil.which("rg", path=PROGRAMS),
             "limit": settings.output_characters,
             "seconds": settings.search_seconds * LISTING_SHARE,
@@ -82,7 +95,8 @@ def _task(start: Start, asked: Survey, settings: ToolSettings) -> HelperTask:
 
 
 def _open(start: Start, asked: Survey, find: Find, errand: Errand) -> None:
-    spot = start.spot = find(asked.path)
+    spot = find(asked.path)
+    start.vault = spot.vault
     start.ignore = [_rules(find, spot.parts[:n]) for n in range(len(spot.parts))]
     names = os.path.join(spot.root, *spot.parts)
     if asked.pattern is not None and os.path.isfile(names):

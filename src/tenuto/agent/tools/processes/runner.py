@@ -2,11 +2,12 @@
 
 Standard library only, so that it starts fast. Its standard input is the leash: first it brings
 the order (a length in four bytes, then with zero bytes between them: a key, a mark, a folder, how
-many paths are writable and how many closed, how many seconds a silent server is borne, those
+many paths are writable and how many closed, how many seconds a silent server is borne, the two
+descriptors that the command is spoken with through (0 and 0: it hears nothing), those
 paths, and the command's arguments; with none there is no sandbox), and when it closes, for whatever
 reason, every descendant is ended before this process ends; so it is when a server that stands still
-has not beaten for so long (0 seconds: it need not). Standard output becomes the command's output and errors; standard error carries
-the report, signed with the key: `nowhere ERRNO`, `unsafe ERRNO` if the sandbox cannot be had, or
+has not beaten for so long (0 seconds: it need not). Standard output becomes the command's output and errors,
+or only its errors if it is spoken with; standard error carries the report, signed with the key: `nowhere ERRNO`, `unsafe ERRNO` if the sandbox cannot be had, or
 `started PID` and then `ended STATUS LEFT` or `stopped LEFT`.
 
 Descendants that leave their session or lose their parent come back to us, because we are their
@@ -51,7 +52,7 @@ def main() -> None:
     if order is None:
         return
     key, mark, folder, counts, *rest = order
-    writable, closed, patience = map(int, counts.split())
+    writable, closed, patience, hears, says = map(int, counts.split())
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:
         os.chdir(folder)
@@ -62,7 +63,10 @@ def main() -> None:
     except OSError as error:
         return report(key, f"unsafe {error.errno}")
     wake = hear_signals()
-    command = start(rest[writable + closed :], int(mark), rules)
+    command = start(rest[writable + closed :], int(mark), rules, (hears, says))
+    # Whoever speaks with it shall notice its end, also while we are still here.
+    for descriptor in filter(None, (hears, says)):
+        os.close(descriptor)
     report(key, f"started {command}")
     status = watch(command, wake, server, patience)
     left = end_all(command)
@@ -104,7 +108,7 @@ def hear_signals() -> int:
     return wake
 
 
-def start(arguments: list[bytes], mark: int, rules: int | None) -> int:
+def start(arguments: list[bytes], mark: int, rules: int | None, spoken: tuple[int, int]) -> int:
     us = os.getpid()
     command = os.fork()
     if command:
@@ -116,8 +120,13 @@ def start(arguments: list[bytes], mark: int, rules: int | None) -> int:
         if os.getppid() == us:
             if mark:
                 resource.setrlimit(LOCKS, (mark, mark))
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            hears, says = spoken
+            os.dup2(hears or os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(1, 2)
+            if says:
+                os.dup2(says, 1)
+            for descriptor in filter(None, spoken):
+                os.close(descriptor)
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             if rules is not None:

@@ -56,6 +56,9 @@ class Command(Value):
     seconds: float
     inherited: tuple[int, ...] = ()
     """Descriptors that it gets, under the same numbers."""
+    speaks: tuple[int, int] | None = None
+    """Two of those that become its standard input and output, and are its own from then on; only its
+    errors are heard then."""
     walls: Walls | None = None
     patience: int = 0
     """Seconds after which it is ended if this process stands still; 0: it is not."""
@@ -121,13 +124,17 @@ class Runner:
             pass_fds=command.inherited,
             start_new_session=True,
         )
+        for descriptor in command.speaks or ():
+            os.close(descriptor)
         self._lead, self._output, self._report = _pipes(self._process)
         self._death = _death_of(self._process)
 
     async def send(self, command: Command) -> None:
         """Tell it what to run."""
         walls = command.walls or Walls()
-        counts = f"{len(walls.writable)} {len(walls.closed)} {command.patience}"
+        hears, says = command.speaks or (0, 0)
+        sizes = f"{len(walls.writable)} {len(walls.closed)}"
+        counts = f"{sizes} {command.patience} {hears} {says}"
         words = (command.folder, counts, *walls.writable, *walls.closed, *command.arguments)
         body = b"\0".join([self._key, b"%d" % self._mark, *map(os.fsencode, words)])
         data = len(body).to_bytes(4, "big") + body

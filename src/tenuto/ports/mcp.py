@@ -1,0 +1,132 @@
+"""MCP servers: what they offer, how they stand, and who looks after them."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from tenuto.core.mcp import McpServer, McpSource, McpState, McpTransport
+from tenuto.core.session import Workspace
+from tenuto.core.value import Value, WorkspaceId
+
+
+class McpOffer(Value):
+    """One tool of a server, as it describes it."""
+
+    name: str
+    about: str = ""
+    parameters: dict[str, Any] = msgspec.field(default_factory=dict)
+    only_looks: bool = False
+    """What it says of itself; whether it is believed is the server's `trust`."""
+
+
+class McpArgument(Value):
+    name: str
+    about: str = ""
+    required: bool = False
+
+
+class McpPrompt(Value):
+    name: str
+    about: str = ""
+    arguments: tuple[McpArgument, ...] = ()
+
+
+class McpResource(Value):
+    uri: str
+    name: str = ""
+    about: str = ""
+    media_type: str = ""
+
+
+class McpListing(Value):
+    """All that a server offers."""
+
+    tools: tuple[McpOffer, ...] = ()
+    prompts: tuple[McpPrompt, ...] = ()
+    resources: tuple[McpResource, ...] = ()
+
+
+class McpSheet(Value):
+    """What is remembered of a server between its lives."""
+
+    listing: McpListing | None = None
+    """None: it has never said what it offers."""
+    of: str = ""
+    """What the server was when it said so: another command has other tools."""
+    login: str = ""
+    """What signing in has given, for the one who speaks with it. Secret."""
+
+    def __repr__(self) -> str:
+        return f"McpSheet(of={self.of!r})"
+
+
+class McpStanding(Value):
+    """A server, and how it stands here and now."""
+
+    server: McpServer
+    source: McpSource
+    state: McpState
+    error: str | None = None
+    listing: McpListing = McpListing()
+    login_url: str | None = None
+    """Where a person signs in; None: nobody needs to."""
+
+    @property
+    def transport(self) -> McpTransport:
+        return self.server.transport
+
+
+class McpFile(Value):
+    """The `.mcp.json` of a workspace's folder."""
+
+    hash: str
+    """Of the file as it is; it is allowed as it is, or not at all."""
+    allowed: bool
+    error: str | None = None
+    """Why it makes no sense; None if it does."""
+
+
+class McpContent(Value):
+    """A resource, read."""
+
+    name: str
+    media_type: str
+    content: bytes
+
+
+class McpMemory(Protocol):
+    async def sheet(self, name: str) -> McpSheet: ...
+
+    async def keep(self, name: str, sheet: McpSheet) -> None:
+        """The last one counts. Raises StorageTrouble."""
+
+
+class McpServers(Protocol):
+    """All servers that this node can reach, started when they are needed."""
+
+    def put(self, server: McpServer, source: McpSource) -> None:
+        """Add it, or put it in the place of the one of its name, which ends."""
+
+    def remove(self, name: str) -> None: ...
+
+    def allow(self, files: dict[WorkspaceId, str]) -> None:
+        """The files of workspaces that persons have allowed, by their hashes."""
+
+    async def standings(self, workspace: Workspace | None) -> Sequence[McpStanding]:
+        """Those for every workspace, and those of this one."""
+
+    async def file(self, workspace: Workspace) -> McpFile | None:
+        """None: its folder has none, or is not on this node."""
+
+    async def restart(self, name: str, workspace: Workspace, home: str) -> McpStanding:
+        """End it and start it now; `home` is our own address, for a person who signs in there to
+        come back to. Raises NotFound."""
+
+    async def signed_in(self, state: str, code: str, issuer: str | None) -> str | None:
+        """A person came back from signing in; the server's name, or None if nobody waits."""
+
+    async def read(self, name: str, uri: str, workspace: Workspace) -> McpContent:
+        """Raises NotFound, and InvalidInput with what the server said."""
+
+    async def close(self) -> None: ...
