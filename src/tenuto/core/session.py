@@ -178,6 +178,8 @@ class Control(Value):
     """By run that ends with its connection: the node that holds it."""
     children: tuple[SessionId, ...] = ()
     """Of sub-agents that the active run has begun."""
+    expanded: dict[RunId, str] = msgspec.field(default_factory=dict)
+    """By run that waits: what its command means."""
     grants: tuple[str, ...] = ()
     """As the session's own; older versions kept them only here."""
     veil: Veil | None = None

@@ -208,6 +208,8 @@ class Toolbox:
         self._points.reach(Step.TOOL_ENDED, part.name)
         if given := _bounded(result.files):
             return await work.give(done, given)
+        if isinstance(tool, AskingTool):
+            _record(work, part)
         return _record(work, done)
 
 
@@ -219,10 +221,11 @@ async def _begin(
     if isinstance(tool, DelegatingTool):
         part, sub_agent = await work.delegate(part, tool.assignment(arguments))
         return part, replace(place, sub_agent=sub_agent)
-    part = _record(work, replace(part, state=ToolState.RUNNING))
-    # What only asked ends in the same write: a crash never finds it under way, and its run can still
-    # be left to whoever answers what else it asks.
+    part = replace(part, state=ToolState.RUNNING)
+    # What only asked is told to run and to have ended in one write: no crash finds it under way, so
+    # its run can still be left to whoever answers what else it asks.
     if not isinstance(tool, AskingTool):
+        _record(work, part)
         await work.recorder.flush()
     return part, place
 

@@ -185,6 +185,7 @@ def build(
         translate.worker(settings, models, keepers.tools, keepers.settings, node),
         switchboard,
         hand=translate.hand(settings),
+        commands=translate.guides(settings),
         maker=TitleMaker(store, models, clock, points=points),
         titles_wanted=lambda: keepers.settings.preferences.titles,
         frame=sse.frame,

@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from tenuto import logs
+from tenuto.agent.guides import Guides, skills_in
 from tenuto.agent.loop import AgentLoop, RunLimits
 from tenuto.agent.mcp.lives import McpSettings
 from tenuto.agent.mcp.servers import RemoteServers
@@ -17,6 +20,7 @@ from tenuto.agent.tools.files.vault import vault_at
 from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
+from tenuto.agent.tools.skill import SkillTools
 from tenuto.api.connection import ConnectionLimits
 from tenuto.api.services import BodyLimits
 from tenuto.config import ConfigError, ProviderSettings, Secret, Settings, cipher_key
@@ -102,7 +106,7 @@ def tools(
 ) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
     built_in = built_in_tools(_tools(settings, sandbox, witnesses))
-    return JoinedTools(FixedTools(*built_in), servers)
+    return JoinedTools(FixedTools(*built_in), SkillTools(guides(settings)), servers)
 
 
 def mcp_servers(
@@ -125,6 +129,10 @@ def mcp(settings: Settings, saved: Saved, servers: RemoteServers, mask: logs.Mas
         configured=settings.mcp,
         on_secret=lambda secret: mask.learn(Secret(secret)),
     )
+
+
+def guides(settings: Settings) -> Guides:
+    return Guides(Threads(LOOKING_THREADS), settings.data)
 
 
 def hand(settings: Settings) -> FileHand:
@@ -172,7 +180,9 @@ def worker(
 
     async def surroundings(folder: Path, now: Instant) -> Surroundings:
         vault = vault_at(settings.data)
-        return await threads.run(lambda errand: look_around(folder, now, vault))
+        around = await threads.run(lambda errand: look_around(folder, now, vault))
+        skills = await threads.run(lambda errand: skills_in(folder, settings.data))
+        return replace(around, skills=tuple((one.name, one.about) for one in skills))
 
     return AgentLoop(
         models, toolbox, limits, node.clock, surroundings=surroundings, points=node.points

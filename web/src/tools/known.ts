@@ -8,6 +8,7 @@ import { list_files } from "./list_files";
 import { read_file } from "./read_file";
 import { search_files } from "./search_files";
 import { shell } from "./shell";
+import { skill } from "./skill";
 import { task } from "./task";
 import { todo } from "./todo";
 import type { Tool } from "./tool";
@@ -21,6 +22,7 @@ const KNOWN: Record<string, Tool> = {
   read_file,
   search_files,
   shell,
+  skill,
   task,
   todo,
   write_file,
