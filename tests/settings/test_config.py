@@ -396,4 +396,4 @@ def test_a_model_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     ],
 )
 def test_a_search_says_what_it_cannot_do_without(tmp_path: Path, kind: str, said: str) -> None:
-    assert complaints(tmp_path, flags={"search.kind": kind}) == (said,)
+    assert complaints(tmp_path, flags={"search.kind": kind}) == [said]
