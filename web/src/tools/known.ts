@@ -7,6 +7,7 @@ import { foreign } from "./foreign";
 import { list_files } from "./list_files";
 import { read_file } from "./read_file";
 import { search_files } from "./search_files";
+import { search_web } from "./search_web";
 import { shell } from "./shell";
 import { skill } from "./skill";
 import { task } from "./task";
@@ -21,6 +22,7 @@ const KNOWN: Record<string, Tool> = {
   list_files,
   read_file,
   search_files,
+  search_web,
   shell,
   skill,
   task,
