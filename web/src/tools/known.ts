@@ -7,8 +7,10 @@ import { foreign } from "./foreign";
 import { list_files } from "./list_files";
 import { read_file } from "./read_file";
 import { search_files } from "./search_files";
+import { search_web } from "./search_web";
 import { shell } from "./shell";
 import { skill } from "./skill";
+import { task } from "./task";
 import { todo } from "./todo";
 import type { Tool } from "./tool";
 import { write_file } from "./write_file";
@@ -20,8 +22,10 @@ const KNOWN: Record<string, Tool> = {
   list_files,
   read_file,
   search_files,
+  search_web,
   shell,
   skill,
+  task,
   todo,
   write_file,
 };
