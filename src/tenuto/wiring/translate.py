@@ -121,7 +121,11 @@ def mcp_servers(
         return where.path(workspace) if await where.has(workspace) else None
 
     shelf = McpShelf(store, AesCipher(lambda: _cipher_key(settings)), store)
-    given = McpSettings(patience=_patience(settings), home=home)
+    given = McpSettings(
+        patience=_patience(settings),
+        home=home,
+        output_characters=settings.tools.output_characters,
+    )
     return RemoteServers(shelf, sandbox, folder_of, given)
 
 
