@@ -23,6 +23,7 @@ from tenuto.engine.queue import Queue
 from tenuto.engine.rescuer import Rescuer
 from tenuto.engine.sessions import SessionKeeper
 from tenuto.engine.stops import Stops
+from tenuto.engine.sub_agents import SubAgents
 from tenuto.engine.tailer import Tailer
 from tenuto.engine.titler import Maker, Titler
 from tenuto.engine.work import Worker
@@ -64,6 +65,7 @@ def build_engine(
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
     driver.on_ended.append(titler.run_ended)
+    driver.sub_agents = SubAgents(store, coordinator, endings, node)
     switchboard.on_committed.append(tailer.committed)
     switchboard.on_changed.append(coordinator.changed)
     switchboard.on_rang.append(tailer.rang)

@@ -10,6 +10,7 @@ import { search_files } from "./search_files";
 import { search_web } from "./search_web";
 import { shell } from "./shell";
 import { skill } from "./skill";
+import { task } from "./task";
 import { todo } from "./todo";
 import type { Tool } from "./tool";
 import { write_file } from "./write_file";
@@ -24,6 +25,7 @@ const KNOWN: Record<string, Tool> = {
   search_web,
   shell,
   skill,
+  task,
   todo,
   write_file,
 };

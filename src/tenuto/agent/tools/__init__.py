@@ -10,13 +10,25 @@ from tenuto.agent.tools.read_file import ReadFile
 from tenuto.agent.tools.search_files import SearchFiles
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.agent.tools.shell import Shell
+from tenuto.agent.tools.task import Task
 from tenuto.agent.tools.todo import Todo
 from tenuto.agent.tools.write_file import WriteFile
 from tenuto.ports.tool import Tool
 
 __all__ = ["ToolSettings", "built_in_tools"]
 
-KINDS = (ReadFile, ListFiles, SearchFiles, WriteFile, EditFile, Shell, FetchUrl, Todo, AskUser)
+KINDS = (
+    ReadFile,
+    ListFiles,
+    SearchFiles,
+    WriteFile,
+    EditFile,
+    Shell,
+    FetchUrl,
+    Todo,
+    AskUser,
+    Task,
+)
 THREADS = 16
 """More would only wait for the same disk."""
 
