@@ -3,6 +3,7 @@
 import pytest
 from aiohttp import web
 
+from tests.support.model_server import Exchange
 from tests.tasks.person import Person, results, use
 from tests.tasks.repository import FILES, changed, git
 
@@ -226,4 +227,63 @@ async def test_revert(person: Person) -> None:
     said = await person.raw.post(f"/api/runs/{run['id']}/revert", {})
     assert said.body["conflicts"] == []
     assert set(said.body["reverted"]) == set(await person.changes(run))
+    assert person.tree() == person.before
+
+
+async def test_three_sub_agents_side_by_side(person: Person) -> None:
+    looked = {"cart": "shop/cart.py", "prices": "shop/prices.py", "tests": "tests/test_cart.py"}
+    run = await person.ask("Look at all of it.")
+    tasks = [("task", {"prompt": f"Look at {name}", "title": name}) for name in looked]
+    await person.answers(*tasks)
+    begun: dict[str, Exchange] = {}
+    while len(begun) < len(looked):
+        # All three have asked before any is answered.
+        request = await person.model.next_request()
+        begun[request.prompt.removeprefix("Look at ")] = request
+    offered = [tool["function"]["name"] for tool in begun["cart"].body["tools"]]
+    assert "read_file" in offered
+    assert not {"write_file", "shell", "task"} & set(offered)
+    for name, request in begun.items():
+        await use(request, ("read_file", {"path": looked[name]}))
+    for _ in looked:
+        request = await person.model.next_request()
+        name = request.prompt.removeprefix("Look at ")
+        assert FILES[looked[name]].splitlines()[0] in results(request)[0]
+        await request.say(f"{name} is well.")
+    told = await person.says("All is well.")
+    assert [name in said for name, said in zip(looked, results(told), strict=True)] == [True] * 3
+    assert (await person.ended(run))["status"] == "completed"
+    path = f"/api/sessions?parent={person.session}"
+    children = (await person.raw.get(path))["sessions"]
+    assert sorted(child["title"] for child in children) == ["cart", "prices", "tests"]
+    assert await person.tools(run) == [("task", "done")] * 3
+    assert person.tree() == person.before
+
+
+@pytest.mark.guarantee("E8")
+async def test_what_a_sub_agent_changes_is_its_parents_to_take_back(person: Person) -> None:
+    run = await person.ask("Have it changed.")
+    await person.answers(
+        ("edit_file", {"path": "README.md", "old": "# Shop", "new": "# Stall"}),
+        ("task", {"prompt": "Change it", "tools": "all"}),
+    )
+    await person.answers(
+        ("edit_file", {"path": "README.md", "old": "# Stall", "new": "# Booth"}),
+        ("write_file", {"path": "made.txt", "content": "made\n"}),
+    )
+    await person.answers(("shell", {"command": "echo more >> made.txt; rm run.sh"}))
+    await person.says("Changed.")
+    await person.says("It is changed.")
+    assert (await person.ended(run))["status"] == "completed"
+    changes = (await person.raw.get(f"/api/runs/{run['id']}/changes"))["changes"]
+    assert {c["path"]: (c["kind"], c["state"]) for c in changes} == {
+        "README.md": ("edited", "revertible"),
+        "made.txt": ("created", "revertible"),
+        "run.sh": ("deleted", "revertible"),
+    }
+    [child] = (await person.raw.get(f"/api/sessions?parent={person.session}"))["sessions"]
+    [inner] = (await person.raw.get(f"/api/sessions/{child['id']}/runs"))["runs"]
+    assert await person.changes(inner) == {}
+    said = await person.raw.post(f"/api/runs/{run['id']}/revert", {})
+    assert said.body["conflicts"] == []
     assert person.tree() == person.before
