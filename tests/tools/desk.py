@@ -13,7 +13,6 @@ from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.core.value import CallId, SessionId
 from tenuto.ports.tool import Place, Reel, ToolFailed, ToolResult
 
-
 MOST_KEPT = 1_000_000
 
 

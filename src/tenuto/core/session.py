@@ -13,6 +13,7 @@ from tenuto.core.run import Mode, RunError, Usage
 from tenuto.core.value import (
     ComparisonId,
     Instant,
+    JobId,
     MessageId,
     NodeId,
     PrincipalId,
@@ -162,6 +163,10 @@ class Control(Value):
     """By run that ends with its connection: the node that holds it."""
     grants: tuple[str, ...] = ()
     """As the session's own; older versions kept them only here."""
+    has_jobs: bool = False
+    """Whether it ever had one."""
+    untold_jobs: tuple[JobId, ...] = ()
+    """Jobs that have ended, and the model does not know it yet."""
     veil: Veil | None = None
     """Over a blind pane until the vote."""
 

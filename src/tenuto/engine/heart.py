@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 import anyio
 
@@ -36,6 +37,8 @@ class Heart:
         self._started_at = node.clock.now()
         self._fuse: asyncio.TimerHandle | None = None
         self.draining = False
+        self.on_fence: list[Callable[[], None]] = []
+        """Who else must stop what works here."""
         self.living: frozenset[NodeId] = frozenset()
         """Who was alive at the last beat."""
 
@@ -94,6 +97,8 @@ class Heart:
     def _fence(self) -> None:
         log.warning("the lease could not be kept: what runs here is stopped")
         self._coordinator.fence()
+        for stop in self.on_fence:
+            stop()
 
     def _card(self) -> NodeCard:
         return NodeCard(

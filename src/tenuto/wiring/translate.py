@@ -14,6 +14,7 @@ from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
+from tenuto.agent.tools.processes.background import BackgroundCommands
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
 from tenuto.api.connection import ConnectionLimits
@@ -34,6 +35,7 @@ from tenuto.engine.rulebook import Rules
 from tenuto.engine.saved import Saved
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.engine.toolbox import Toolbox
+from tenuto.ports.job import JobRunner
 from tenuto.ports.points import Points
 from tenuto.ports.preference import Preferences
 from tenuto.ports.store import Store
@@ -99,6 +101,10 @@ def sandbox(settings: Settings, node: str) -> Sandbox:
 def tools(settings: Settings, sandbox: Sandbox, servers: RemoteServers) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
     return JoinedTools(FixedTools(*built_in_tools(_tools(settings, sandbox))), servers)
+
+
+def job_runner(settings: Settings, sandbox: Sandbox) -> JobRunner:
+    return BackgroundCommands(_tools(settings, sandbox))
 
 
 def mcp_servers(
