@@ -66,12 +66,8 @@ def build_engine(
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
     driver.on_ended.append(titler.run_ended)
-    switchboard.on_committed.append(tailer.committed)
-    switchboard.on_changed += [coordinator.changed, jobs.changed]
-    switchboard.on_rang.append(tailer.rang)
-    switchboard.on_rang_changed += [coordinator.rang_changed, homes.rang_changed, jobs.rang_changed]
+    _let_hear(switchboard, tailer, coordinator, homes, jobs)
     homes.on_mine.append(coordinator.changed)
-    switchboard.on_resync += [tailer.resync, coordinator.look_everywhere, jobs.look_everywhere]
     heart.on_fence.append(jobs.fence)
     return Engine(
         inbox=inbox,
@@ -95,3 +91,17 @@ def build_engine(
         jobs=jobs,
         janitor=Janitor(store, node, fold_after_seconds=fold_after_seconds),
     )
+
+
+def _let_hear(
+    switchboard: Switchboard,
+    tailer: Tailer,
+    coordinator: Coordinator,
+    homes: Homes,
+    jobs: JobKeeper,
+) -> None:
+    switchboard.on_committed.append(tailer.committed)
+    switchboard.on_changed += [coordinator.changed, jobs.changed]
+    switchboard.on_rang.append(tailer.rang)
+    switchboard.on_rang_changed += [coordinator.rang_changed, homes.rang_changed, jobs.rang_changed]
+    switchboard.on_resync += [tailer.resync, coordinator.look_everywhere, jobs.look_everywhere]

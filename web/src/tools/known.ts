@@ -6,8 +6,11 @@ import { fetch_url } from "./fetch_url";
 import { foreign } from "./foreign";
 import { list_files } from "./list_files";
 import { read_file } from "./read_file";
+import { read_job } from "./read_job";
 import { search_files } from "./search_files";
 import { shell } from "./shell";
+import { start_job } from "./start_job";
+import { stop_job } from "./stop_job";
 import { todo } from "./todo";
 import type { Tool } from "./tool";
 import { write_file } from "./write_file";
@@ -18,8 +21,11 @@ const KNOWN: Record<string, Tool> = {
   fetch_url,
   list_files,
   read_file,
+  read_job,
   search_files,
   shell,
+  start_job,
+  stop_job,
   todo,
   write_file,
 };
