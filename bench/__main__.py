@@ -14,6 +14,7 @@ from bench import (
     hostile,
     latency,
     log_growth,
+    mcp_servers,
     nodes,
     recovery,
     runs,
@@ -28,7 +29,7 @@ PACED_TOKENS = (1 + 100) * latency.PASSES * latency.RATE * latency.SECONDS
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("only", nargs="*", help="letters of the measurements, a to l; all if none")
+    parser.add_argument("only", nargs="*", help="letters of the measurements, a to m; all if none")
     parser.add_argument("--json", type=Path, default=Path("bench-results.json"))
     options = parser.parse_args()
     began = time.monotonic()
@@ -52,6 +53,7 @@ def main() -> None:
     take("i", "(i) Hostile providers", hostile.measure)
     take("j", "(j) The agent", lambda: _with_server(lambda s, _: agent.measure(s)))
     take("k", "(k) Several nodes on PostgreSQL", nodes.measure)
+    take("m", "(m) MCP servers that nobody uses", _unused_servers)
     take("l", "(l) What tools add to the log", log_growth.measure)
     seconds = time.monotonic() - began
     about = {
@@ -71,6 +73,11 @@ def main() -> None:
 def _with_server(work: Callable[[Tenuto, int], list[Figure]]) -> list[Figure]:
     with upstream() as port, tenuto(port) as server:
         return work(server, port)
+
+
+def _unused_servers() -> list[Figure]:
+    with upstream() as port:
+        return mcp_servers.measure(port)
 
 
 def _latency() -> list[Figure]:

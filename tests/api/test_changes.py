@@ -1,16 +1,17 @@
 """What a run did to files: seen by everyone, and taken back where nobody else changed it since."""
 
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tenuto.client import RunHandle, SessionHandle
+from tenuto.client import Client, RunHandle, SessionHandle
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer
-from tests.support.talk import call_tool
+from tests.support.talk import call_tool, start_shell
 
 pytestmark = [pytest.mark.anyio, pytest.mark.guarantee("E8")]
 
@@ -234,3 +235,136 @@ async def test_every_viewer_is_told_and_nothing_of_a_run_follows_its_end(
     assert told[1]["change"]["diff"].endswith("-one\n+two\n ")
     last = max(n for n, e in enumerate(events) if e["type"] == "run.finished")
     assert all(e.get("run_id") is None for e in events[last + 1 :])
+
+
+def shell(command: str) -> Call:
+    return "shell", {"command": command}
+
+
+def git(folder: Path, *words: str) -> None:
+    told = {
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "PATH": os.environ["PATH"],
+    }
+    who = [f"{role}.{what}=x@y" for role in ("author", "committer") for what in ("name", "email")]
+    options = [word for one in who for word in ("-c", one)]
+    subprocess.run(["git", *options, *words], cwd=folder, check=True, capture_output=True, env=told)
+
+
+@pytest.mark.parametrize("tracked", ["by git", "by nobody"])
+async def test_what_a_command_changed_is_taken_back_byte_for_byte(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path, tracked: str
+) -> None:
+    binary = bytes(range(256)) * 40
+    (folder / "src").mkdir()
+    (folder / "src/edited.py").write_text("one\ntwo\n")
+    (folder / "src/gone.bin").write_bytes(binary)
+    (folder / "run.sh").write_text("echo\n")
+    (folder / "run.sh").chmod(0o755)
+    (folder / "link").symlink_to("run.sh")
+    (folder / ".gitignore").write_text("build/\n")
+    if tracked == "by git":
+        git(folder, "init", "-q")
+        git(folder, "add", ".")
+        git(folder, "commit", "-qm", "first")
+        git(folder, "gc", "-q")
+        (folder / "src/dirty.py").write_text("dirty\n")
+    before = tree(folder)
+    run = await do(
+        model,
+        session,
+        shell(
+            "printf 'one\\n2\\n' > src/edited.py; rm src/gone.bin; chmod 644 run.sh; rm link;"
+            " ln -s src link; mkdir -p new/er build; echo made > new/er/file; echo o > build/out;"
+            " rm -f src/dirty.py; ln -s nowhere src/dangling"
+        ),
+        shell("echo more >> new/er/file"),
+    )
+    found = await changes(raw, run)
+    assert {path: change["kind"] for path, change in found.items() if path != "src/dirty.py"} == {
+        "src/edited.py": "edited",
+        "src/gone.bin": "deleted",
+        "run.sh": "edited",
+        "link": "edited",
+        "new/er/file": "created",
+        "src/dangling": "created",
+    }
+    assert "-two\n+2" in found["src/edited.py"]["diff"]
+    assert found["new/er/file"]["added"] == 2
+    after = tree(folder)
+    reverted, conflicts = await revert(raw, run)
+    assert conflicts == {}
+    assert set(reverted) == set(found)
+    assert tree(folder) == {**before, "build/out": after["build/out"]}
+    assert (await revert(raw, run, redo=True))[1] == {}
+    assert tree(folder) == after
+
+
+def tree(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file and link, with its mode and content; git's own left out."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if name.startswith((".git/", ".tenuto")):
+            continue
+        if path.is_symlink():
+            found[name] = (0, os.fsencode(os.readlink(path)))
+        elif path.is_file():
+            found[name] = (path.stat().st_mode, path.read_bytes())
+    return found
+
+
+async def test_a_command_that_is_stopped_has_told_what_it_changed(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    (folder / "a").write_text("before\n")
+    run, _ = await start_shell(
+        model, session, "echo after > a; echo changed; sleep 60", says="changed"
+    )
+    await run.cancel()
+    assert (await changes(raw, run))["a"]["kind"] == "edited"
+    assert await revert(raw, run) == (["a"], {})
+    assert (folder / "a").read_text() == "before\n"
+
+
+async def test_what_two_runs_may_have_changed_at_once_is_nobodys_to_take_back(
+    model: ModelServer, raw: RawApi, tenuto: Client, session: SessionHandle, folder: Path
+) -> None:
+    (folder / "a").write_text("before\n")
+    os.mkfifo(folder / "go")
+    other = await tenuto.create_session()
+    one, _ = await start_shell(model, session, "echo one; read x < go; echo done", says="one")
+    two = await other.prompt("Do it too")
+    await call_tool(await model.next_request(), "shell", command="echo two > a; echo x > go")
+    for _ in range(2):
+        await (await model.next_request()).say("Done")
+    await one.wait()
+    await two.wait()
+    for run in (one, two):
+        assert (await changes(raw, run))["a"]["state"] == "not_revertible"
+        assert await revert(raw, run) == (
+            [],
+            {"a": "Another run worked in the folder at the same time."},
+        )
+    assert (folder / "a").read_text() == "two\n"
+
+
+async def test_a_large_file_can_be_deleted_again_and_a_lost_one_not_be_restored(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    (folder / "large").write_bytes(b"x" * 1_500_000)
+    run = await do(
+        model, session, shell("head -c 2000000 /dev/zero > made; echo >> large; echo ok")
+    )
+    assert {p: c["state"] for p, c in (await changes(raw, run)).items()} == {
+        "made": "revertible",
+        "large": "not_revertible",
+    }
+    reverted, conflicts = await revert(raw, run)
+    assert reverted == ["made"]
+    assert conflicts == {
+        "large": "What was there is not known: it was too large, or there was too much to keep."
+    }
+    assert not (folder / "made").exists()
+    assert (folder / "large").stat().st_size == 1_500_001

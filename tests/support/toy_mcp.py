@@ -55,6 +55,14 @@ def write(path: str, text: str) -> str:
 
 
 @server.tool()
+def append(path: str) -> str:
+    """Add a line to a file."""
+    with Path(path).open("a") as file:
+        file.write("once\n")
+    return "added"
+
+
+@server.tool()
 def read(path: str) -> str:
     """Read a file."""
     return Path(path).read_text()

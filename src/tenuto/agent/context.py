@@ -115,8 +115,9 @@ def _user_turn(message: Message, files: Mapping[FileId, bytes]) -> UserTurn:
     for part in message.parts:
         match part:
             case TextPart():
-                if part.text.strip():
-                    blocks.append(TextBlock(text=part.text))
+                told = part.expanded or part.text
+                if told.strip():
+                    blocks.append(TextBlock(text=told))
             case FilePart() if part.file_id in files:
                 blocks.append(
                     FileBlock(

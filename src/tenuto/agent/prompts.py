@@ -49,7 +49,15 @@ def agent_system(around: Surroundings) -> str:
         f"- System: {around.system}, shell {around.shell}",
         f"- Today: {around.today}",
     ]
-    return "\n".join([*lines, *(_instruction(one) for one in around.instructions)])
+    told = [_instruction(one) for one in around.instructions]
+    return "\n".join([*lines, *told, *_skills(around)])
+
+
+def _skills(around: Surroundings) -> list[str]:
+    if not around.skills:
+        return []
+    listed = [f"- {name}: {about}" for name, about in around.skills]
+    return ["\nSkills, to be read with the skill tool before such a task:", *listed]
 
 
 def _instruction(one: Instruction) -> str:

@@ -39,6 +39,8 @@ class Surroundings(Value):
     """What is in the folder, the first few; folders end with a slash."""
     more: int
     instructions: tuple[Instruction, ...]
+    skills: tuple[tuple[str, str], ...] = ()
+    """Their names, and what they are for."""
 
 
 def look_around(folder: Path, now: Instant, vault: Vault) -> Surroundings:
@@ -59,7 +61,7 @@ def look_around(folder: Path, now: Instant, vault: Vault) -> Surroundings:
 def instructions_in(folder: Path, base: str, vault: Vault) -> tuple[Instruction, ...]:
     """What the folder at `base` asks of agents; `base` is empty or ends with a slash."""
     for name in NAMES:
-        content = _read(folder, base + name, vault, INSTRUCTION_BYTES + 1)
+        content = read_in(folder, base + name, vault, INSTRUCTION_BYTES + 1)
         if content is not None and content.strip():
             cut = len(content) > INSTRUCTION_BYTES
             text = content[:INSTRUCTION_BYTES].decode("utf-8", "replace").strip()
@@ -83,14 +85,15 @@ def _names(folder: Path, vault: Vault) -> Sequence[str]:
 
 def _branch(folder: Path, vault: Vault) -> str | None:
     # Read, not asked of git: a repository's own settings can make git run anything.
-    head = _read(folder, ".git/HEAD", vault, HEAD_BYTES)
+    head = read_in(folder, ".git/HEAD", vault, HEAD_BYTES)
     if head is None:
         return None
     text = whole(head.decode("utf-8", "replace")).strip()
     return text.removeprefix("ref: refs/heads/") if text.startswith("ref: ") else text[:12]
 
 
-def _read(folder: Path, path: str, vault: Vault, limit: int) -> bytes | None:
+def read_in(folder: Path, path: str, vault: Vault, limit: int) -> bytes | None:
+    """The beginning of a file of the folder; None: it cannot be read."""
     try:
         with opened_file(locate(folder, path, vault)) as descriptor:
             return os.read(descriptor, limit)

@@ -32,6 +32,8 @@ class Prompt(Value):
     on_interrupt: OnInterrupt = OnInterrupt.STOP
     continued: int = 0
     wish: Wish = NO_WISH
+    expanded: str | None = None
+    """What its command means; None: it is none."""
 
 
 def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
@@ -71,6 +73,7 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         accept_count=run.accept_number,
         queue=(*control.queue, run.id),
         attached=_attached(desk, control, run, moment),
+        expanded=with_meaning(control, run.id, prompt.expanded),
     )
     events += (
         RunAccepted(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run),
@@ -82,6 +85,12 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         result=run,
         finished=finished,
     )
+
+
+def with_meaning(control: Control, run_id: RunId, meaning: str | None) -> dict[RunId, str]:
+    """What the commands mean of those that wait, and of this run."""
+    there = {r: text for r, text in control.expanded.items() if r in control.queue and r != run_id}
+    return there if meaning is None else {**there, run_id: meaning}
 
 
 def _attached(desk: Desk, control: Control, run: Run, moment: Moment) -> dict[RunId, NodeId]:

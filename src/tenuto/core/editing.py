@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tenuto.core.accepting import Prompt, accept
+from tenuto.core.accepting import Prompt, accept, with_meaning
 from tenuto.core.cancelling import cancel_session, queued_run
 from tenuto.core.day_usage import Booking
 from tenuto.core.desk import Change, Desk, Moment
@@ -46,6 +46,8 @@ class QueueEdit(Value):
     position: int | None = None
     steer: bool = False
     held: bool | None = None
+    expanded: str | None = None
+    """What the command of `input` means; None: it is none."""
 
 
 def undo(desk: Desk, moment: Moment) -> Change[tuple[MessageId, ...]]:
@@ -132,6 +134,8 @@ def change_queued(desk: Desk, run_id: RunId, edit: QueueEdit, moment: Moment) ->
         RunUpdated(session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, run=run)
     ]
     control = desk.control
+    if edit.input is not None:
+        control = replace(control, expanded=with_meaning(control, run_id, edit.expanded))
     if edit.position is not None:
         order = [other for other in control.queue if other != run_id]
         order.insert(min(edit.position, len(order)), run_id)

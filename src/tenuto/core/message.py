@@ -49,6 +49,8 @@ class Seal(Value):
 class TextPart(Value, tag_field="type", tag="text"):
     id: PartId
     text: str = ""
+    expanded: str | UnsetType = UNSET
+    """What a model is told instead: the meaning of a command."""
 
 
 class ReasoningPart(Value, tag_field="type", tag="reasoning"):
@@ -164,14 +166,21 @@ def files_in(message: Message) -> tuple[FileId, ...]:
     return tuple(found)
 
 
-def user_message(run: Run, *, of: RunId) -> Message:
+def user_message(run: Run, *, of: RunId, expanded: str | None = None) -> Message:
     """The message that `run`'s prompt becomes, in the run `of` that answers it."""
+    parts = input_parts(run.input, run.id)
+    if expanded is not None:
+        first = next((n for n, part in enumerate(parts) if isinstance(part, TextPart)), None)
+        parts = tuple(
+            replace(part, expanded=expanded) if n == first and isinstance(part, TextPart) else part
+            for n, part in enumerate(parts)
+        )
     return Message(
         id=MessageId(f"{_stem(run.id)}_u"),
         session_id=run.session_id,
         run_id=of,
         role="user",
-        parts=input_parts(run.input, run.id),
+        parts=parts,
         finish_reason="end_turn",
         created_at=run.accepted_at,
     )

@@ -161,6 +161,8 @@ class Control(Value):
     """The order in which queued runs will start."""
     attached: dict[RunId, NodeId] = msgspec.field(default_factory=dict)
     """By run that ends with its connection: the node that holds it."""
+    expanded: dict[RunId, str] = msgspec.field(default_factory=dict)
+    """By run that waits: what its command means."""
     grants: tuple[str, ...] = ()
     """As the session's own; older versions kept them only here."""
     has_jobs: bool = False

@@ -67,7 +67,9 @@ def start_next(
     answer: Message | None = None
     if run.mode is not Mode.COMPACT:
         if run.continues is None:
-            events.append(message_started(user_message(run, of=run.id), run, moment))
+            meaning = desk.control.expanded.get(run.id)
+            prompt = user_message(run, of=run.id, expanded=meaning)
+            events.append(message_started(prompt, run, moment))
         answer = assistant_message(run, of=run.id, now=moment.now)
         events.append(message_started(answer, run, moment))
     control = replace(

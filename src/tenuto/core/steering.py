@@ -41,7 +41,8 @@ def take_steers(
     control = desk.control
     messages: list[Message] = []
     for steer in steers:
-        message = user_message(steer, of=run.id)
+        meaning = control.expanded.get(steer.id)
+        message = user_message(steer, of=run.id, expanded=meaning)
         messages.append(message)
         events.append(message_started(message, run, moment))
         ending = Ending(status=RunStatus.COMPLETED, reason=Reason.END_TURN)

@@ -29,6 +29,7 @@ from tenuto.engine.titler import Maker, Titler
 from tenuto.engine.work import Worker
 from tenuto.engine.workspaces import WorkspaceKeeper
 from tenuto.ports.changes import Hand
+from tenuto.ports.command import Commands
 from tenuto.ports.job import NO_COMMANDS, JobRunner
 from tenuto.ports.model import Models
 from tenuto.ports.store import Store
@@ -42,6 +43,7 @@ def build_engine(
     switchboard: Switchboard,
     *,
     hand: Hand,
+    commands: Commands | None = None,
     maker: Maker,
     titles_wanted: Callable[[], bool],
     frame: Callable[[Stored], bytes],
@@ -59,7 +61,7 @@ def build_engine(
     homes = Homes(store, node)
     coordinator = Coordinator(store, driver, homes, node, most_runs=active_runs)
     heart = Heart(store, coordinator, node, lease_seconds=lease_seconds)
-    checking = Checking(store, models, node)
+    checking = Checking(store, models, node, commands)
     inbox = Inbox(store, checking, endings, coordinator, node)
     sessions = SessionKeeper(store, models, coordinator, endings, node, jobs)
     comparisons = ComparisonKeeper(store, models, sessions, node)
@@ -77,7 +79,7 @@ def build_engine(
         panes=Panes(store, inbox, node),
         endings=endings,
         sessions=sessions,
-        workspaces=WorkspaceKeeper(store, sessions, comparisons, node),
+        workspaces=WorkspaceKeeper(store, sessions, comparisons, node, commands),
         comparisons=comparisons,
         files=FileKeeper(store, node),
         changes=ChangeKeeper(store, hand, node),

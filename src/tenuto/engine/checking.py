@@ -1,5 +1,7 @@
 """Checking a prompt before it is accepted: its model, its words, its files."""
 
+import re
+
 from msgspec.structs import replace
 
 from tenuto.core import editing
@@ -11,8 +13,11 @@ from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, OnI
 from tenuto.core.session import Session
 from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.node import Node
+from tenuto.ports.command import Commands, NoCommands
 from tenuto.ports.model import Model, Models
 from tenuto.ports.store import Store
+
+_COMMAND = re.compile(r"/(?P<name>[A-Za-z0-9][\w.:-]{0,127})(?:\s+(?P<words>.*))?\s*\Z", re.DOTALL)
 
 
 class Draft(Value):
@@ -30,16 +35,21 @@ class Draft(Value):
 
 
 class Checking:
-    def __init__(self, store: Store, models: Models, node: Node) -> None:
+    def __init__(
+        self, store: Store, models: Models, node: Node, commands: Commands | None = None
+    ) -> None:
         self._store = store
         self._models = models
         self._node = node
+        self._commands = commands or NoCommands()
 
     async def prompt(self, session_id: SessionId, draft: Draft, *, by: Principal) -> Prompt:
         """The prompt that this becomes. Raises what accepting it would raise now."""
         prompt = await self.unsaid(session_id, draft, by=by)
         try:
-            return replace(prompt, input=await self.input(draft.input, by=by))
+            given = await self.input(draft.input, by=by)
+            meaning = await self.meaning(session_id, given, prompt.mode)
+            return replace(prompt, input=given, expanded=meaning)
         except InvalidInput:
             # A file that is gone may have gone with its session, since we looked at that.
             await self._store.seen_by(by).session(session_id)
@@ -60,6 +70,18 @@ class Checking:
             on_interrupt=draft.on_interrupt,
             wish=draft.wish,
         )
+
+    async def meaning(self, session_id: SessionId, given: Input, mode: Mode) -> str | None:
+        """What the command means that the input begins with; None: with none of this folder."""
+        found = _COMMAND.match(_first_text(given))
+        if found is None or mode is not Mode.AGENT:
+            return None
+        session = await self._store.session(session_id)
+        workspace = await self._store.workspace(session.workspace_id)
+        if not await self._node.folders.has(workspace):
+            return None
+        folder = self._node.folders.path(workspace)
+        return await self._commands.expand(folder, found["name"], (found["words"] or "").strip())
 
     async def input(self, given: Input, *, by: Principal) -> Input:
         """The input with its files described by us; a prompt must say or show something."""
@@ -101,6 +123,12 @@ class Checking:
             return await self._models.find(veil.model)
         except ModelNotFound:
             raise ModelNotFound("the model of this pane cannot be asked now") from None
+
+
+def _first_text(given: Input) -> str:
+    if isinstance(given, str):
+        return given
+    return next((item.text for item in given if isinstance(item, InputText)), "")
 
 
 def _must_say_something(text: str) -> None:

@@ -32,9 +32,11 @@ class Queue:
         )
 
     async def change(self, run_id: RunId, edit: QueueEdit, *, by: Principal) -> Run:
-        await self._queued(run_id, by)
+        run = await self._queued(run_id, by)
         if edit.input is not None:
-            edit = replace(edit, input=await self._checking.input(edit.input, by=by))
+            given = await self._checking.input(edit.input, by=by)
+            meaning = await self._checking.meaning(run.session_id, given, run.mode)
+            edit = replace(edit, input=given, expanded=meaning)
 
         def decide(desk: Desk) -> Change[Run]:
             return editing.change_queued(desk, run_id, edit, self._node.moment(by=by))

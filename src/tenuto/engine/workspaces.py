@@ -12,14 +12,21 @@ from tenuto.core.value import WorkspaceId
 from tenuto.engine.comparisons import ComparisonKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.sessions import SessionKeeper
+from tenuto.ports.command import Commands, Guide, NoCommands
 from tenuto.ports.query import ComparisonQuery, Once, SessionQuery
 from tenuto.ports.store import Store
 
 
 class WorkspaceKeeper:
     def __init__(
-        self, store: Store, sessions: SessionKeeper, comparisons: ComparisonKeeper, node: Node
+        self,
+        store: Store,
+        sessions: SessionKeeper,
+        comparisons: ComparisonKeeper,
+        node: Node,
+        commands: Commands | None = None,
     ) -> None:
+        self._commands = commands or NoCommands()
         self._store = store
         self._sessions = sessions
         self._comparisons = comparisons
@@ -69,6 +76,13 @@ class WorkspaceKeeper:
         said = {"name": name, "rules": rules}
         new = place | {field: value for field, value in said.items() if value is not None}
         return await self._store.change_workspace(workspace_id, lambda one: replace(one, **new))
+
+    async def guides(self, workspace_id: WorkspaceId, *, by: Principal) -> tuple[Guide, ...]:
+        """What its folder tells agents; nothing if the folder is on another node."""
+        workspace = await self._store.seen_by(by).workspace(workspace_id)
+        if not await self._node.folders.has(workspace):
+            return ()
+        return await self._commands.guides(self._node.folders.path(workspace))
 
     async def delete(self, workspace_id: WorkspaceId, *, by: Principal) -> None:
         """Remove a workspace with all its sessions; its folder is left alone."""

@@ -13,6 +13,7 @@ import click
 from tenuto import __version__, logs
 from tenuto.agent.providers.catalogue.catalogue import Catalogue
 from tenuto.agent.titles import TitleMaker
+from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.api import sse
 from tenuto.api.app import build_app
 from tenuto.api.door import Door
@@ -70,6 +71,7 @@ async def run(settings: Settings, process: Process) -> None:
     await store.open()
     models = Catalogue(translate.catalogue(settings), progress=FetchBar())
     sandbox = translate.sandbox(settings, process.name)
+    witnesses = Witnesses(settings.data)
     try:
         await must_be_whole(store)
         token = process.token or await shared_token(settings, store)
@@ -78,10 +80,10 @@ async def run(settings: Settings, process: Process) -> None:
             saved = translate.saved(settings, store, process.points)
             home = base_url(settings.host, listening.getsockname()[1])
             servers = translate.mcp_servers(settings, store, sandbox, process.name, home)
-            tools = translate.tools(settings, sandbox, servers)
+            tools = translate.tools(settings, sandbox, witnesses, servers)
             keepers = Keepers(
                 tools=tools,
-                job_runner=translate.job_runner(settings, sandbox),
+                job_runner=translate.job_runner(settings, sandbox, witnesses),
                 settings=translate.preferences(settings, saved, models, tools),
                 providers=translate.providers(saved, models, process.mask),
                 mcp=translate.mcp(settings, saved, servers, process.mask),
@@ -103,6 +105,7 @@ async def run(settings: Settings, process: Process) -> None:
 
             await _serve(settings, process, parts.services, listening, token, until)
     finally:
+        await witnesses.close()
         await models.close()
         await store.close()
         await anyio.to_thread.run_sync(sandbox.clear)
@@ -185,6 +188,7 @@ def build(
         translate.worker(settings, models, keepers.tools, keepers.settings, node),
         switchboard,
         hand=translate.hand(settings),
+        commands=translate.guides(settings),
         maker=TitleMaker(store, models, clock, points=points),
         titles_wanted=lambda: keepers.settings.preferences.titles,
         frame=sse.frame,

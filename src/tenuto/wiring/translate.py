@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from tenuto import logs
+from tenuto.agent.guides import Guides, skills_in
 from tenuto.agent.loop import AgentLoop, RunLimits
 from tenuto.agent.mcp.lives import McpSettings
 from tenuto.agent.mcp.servers import RemoteServers
@@ -14,9 +17,11 @@ from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
+from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.agent.tools.processes.background import BackgroundCommands
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
+from tenuto.agent.tools.skill import SkillTools
 from tenuto.api.connection import ConnectionLimits
 from tenuto.api.services import BodyLimits
 from tenuto.config import ConfigError, ProviderSettings, Secret, Settings, cipher_key
@@ -98,13 +103,16 @@ def sandbox(settings: Settings, node: str) -> Sandbox:
     )
 
 
-def tools(settings: Settings, sandbox: Sandbox, servers: RemoteServers) -> Tools:
+def tools(
+    settings: Settings, sandbox: Sandbox, witnesses: Witnesses, servers: RemoteServers
+) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
-    return JoinedTools(FixedTools(*built_in_tools(_tools(settings, sandbox))), servers)
+    built_in = built_in_tools(_tools(settings, sandbox, witnesses))
+    return JoinedTools(FixedTools(*built_in), SkillTools(guides(settings)), servers)
 
 
-def job_runner(settings: Settings, sandbox: Sandbox) -> JobRunner:
-    return BackgroundCommands(_tools(settings, sandbox))
+def job_runner(settings: Settings, sandbox: Sandbox, witnesses: Witnesses) -> JobRunner:
+    return BackgroundCommands(_tools(settings, sandbox, witnesses))
 
 
 def mcp_servers(
@@ -127,6 +135,10 @@ def mcp(settings: Settings, saved: Saved, servers: RemoteServers, mask: logs.Mas
         configured=settings.mcp,
         on_secret=lambda secret: mask.learn(Secret(secret)),
     )
+
+
+def guides(settings: Settings) -> Guides:
+    return Guides(Threads(LOOKING_THREADS), settings.data)
 
 
 def hand(settings: Settings) -> FileHand:
@@ -174,7 +186,9 @@ def worker(
 
     async def surroundings(folder: Path, now: Instant) -> Surroundings:
         vault = vault_at(settings.data)
-        return await threads.run(lambda errand: look_around(folder, now, vault))
+        around = await threads.run(lambda errand: look_around(folder, now, vault))
+        skills = await threads.run(lambda errand: skills_in(folder, settings.data))
+        return replace(around, skills=tuple((one.name, one.about) for one in skills))
 
     return AgentLoop(
         models, toolbox, limits, node.clock, surroundings=surroundings, points=node.points
@@ -235,7 +249,7 @@ def _cipher_key(settings: Settings) -> bytes:
         raise StorageTrouble(str(error)) from error
 
 
-def _tools(settings: Settings, sandbox: Sandbox) -> ToolSettings:
+def _tools(settings: Settings, sandbox: Sandbox, witnesses: Witnesses) -> ToolSettings:
     return ToolSettings(
         output_characters=settings.tools.output_characters,
         shell_seconds=settings.tools.shell_seconds,
@@ -243,6 +257,7 @@ def _tools(settings: Settings, sandbox: Sandbox) -> ToolSettings:
         data=settings.data,
         patience=_patience(settings),
         sandbox=sandbox,
+        witnesses=witnesses,
     )
 
 

@@ -9,6 +9,7 @@ from tests.proof.crash.people import People
 HOUSE_KEY = "key-of-the-house"
 GUEST_KEY = "key-of-the-guest"
 OLD_KEY = "key-of-old-times"
+TOOLS_KEY = "key-of-the-tools"
 OLD: dict[str, Any] = {
     "permissions": {"read_file": "allow"},
     "providers": [
@@ -39,6 +40,7 @@ class Administrator:
         await self._have_a_guest()
         # Without a key: the one that is kept stays.
         await self._caller.ask("PUT", "/api/providers/house", {**self._address, "models": ["x"]})
+        await self._have_servers()
         await self._set({"default_model": "house/test-model", "titles": True})
         await self._set({"permission_default": "ask", "permissions": {"todo": None}})
         await self._caller.ask("POST", "/api/models/refresh")
@@ -55,6 +57,19 @@ class Administrator:
         await self._caller.ask("DELETE", "/api/providers/guest")
         self._people.gates.open("guest one")
         await talk.settled(run)
+
+    async def _have_servers(self) -> None:
+        """MCP servers are kept as providers are. None is started: that takes longer than a life."""
+        off = {"command": "sh", "env": {"KEY": TOOLS_KEY}, "enabled": False}
+        await self._caller.ask("PUT", "/api/mcp/tools", off)
+        await self._caller.ask("PUT", "/api/mcp/visitor", off)
+        await self._caller.ask(
+            "PUT", "/api/mcp/tools", {**off, "env": {"KEY": None}, "trust": True}
+        )
+        await self._caller.ask("POST", "/api/mcp/tools/restart", {})
+        await self._caller.ask("DELETE", "/api/mcp/visitor")
+        await self._caller.ask("POST", "/api/mcp/none/read", {"uri": "x://y"}, refused=404)
+        await self._caller.ask("PUT", "/api/workspaces/default/mcp", {"hash": None}, refused=404)
 
     async def _set(self, wish: dict[str, object]) -> None:
         await self._caller.ask("PATCH", "/api/settings", wish)

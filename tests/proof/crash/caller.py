@@ -24,10 +24,12 @@ class Caller:
         self.record = record
         self._http = http
 
-    async def ask(self, method: str, path: str, body: Any = None, *, key: str = "") -> ToldAnswer:
-        """The answer, however many servers it takes."""
+    async def ask(
+        self, method: str, path: str, body: Any = None, *, key: str = "", refused: int | None = None
+    ) -> ToldAnswer:
+        """The answer, however many servers it takes; `refused` is the status that it should have."""
         while True:
-            answer = await self.ask_once(method, path, body, key=key)
+            answer = await self.ask_once(method, path, body, key=key, refused=refused)
             if answer is not None:
                 return answer
 
@@ -41,7 +43,7 @@ class Caller:
         return answer.body if answer.good else None
 
     async def ask_once(
-        self, method: str, path: str, body: Any = None, *, key: str = ""
+        self, method: str, path: str, body: Any = None, *, key: str = "", refused: int | None = None
     ) -> ToldAnswer | None:
         """The answer; None if the server died before it was whole."""
         await self.server.up()
@@ -65,7 +67,8 @@ class Caller:
         )
         self.record.answers.append(answer)
         # It may have been dead when we asked, without anyone knowing of it yet.
-        explained = answer.good or ((deaths or self.server.deaths) and status in SETBACKS)
+        well = answer.good if refused is None else status == refused
+        explained = well or ((deaths or self.server.deaths) and status in SETBACKS)
         if not explained:
             self.record.complaints.append(f"{method} {path} was answered {status}: {text[:300]}")
         return answer

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from tests.proof.crash.administrator import GUEST_KEY, HOUSE_KEY, OLD, OLD_KEY
+from tests.proof.crash.administrator import GUEST_KEY, HOUSE_KEY, OLD, OLD_KEY, TOOLS_KEY
 from tests.proof.crash.record import ClientRecord, Json
 from tests.support.model_server import ModelServer
 from tests.support.raw import RawApi
@@ -25,6 +25,7 @@ async def check_settings(
         assert given.items() <= there.pop(name).items(), f"{name}: {given} became {there}"
     assert set(there) == {"openai", "old"}, there
     assert there["old"]["key"] == "set", "a key of an earlier version was lost"
+    await _check_servers(api, record)
     _check_files(folder / "data")
     _check_keys(record, model, folder)
 
@@ -53,6 +54,17 @@ def _providers(record: ClientRecord) -> dict[str, Json]:
     return found
 
 
+async def _check_servers(api: RawApi, record: ClientRecord) -> None:
+    there = {one["name"]: one for one in (await api.get("/api/mcp"))["servers"]}
+    given = [a.sent for a in record.good("PUT", "/api/mcp/tools")]
+    if given:
+        tools = there["tools"]
+        assert (tools["state"], tools["env"]) == ("off", ["KEY"]), f"{given[-1]} became {tools}"
+        assert tools["trust"] is given[-1].get("trust", False), f"{given[-1]} became {tools}"
+    if record.good("DELETE", "/api/mcp/visitor"):
+        assert "visitor" not in there, "a server that was removed is back"
+
+
 def _check_files(data: Path) -> None:
     """What was taken over is gone, and nobody can read a key in anything that is there."""
     left = [one.name for one in data.glob("*settings.json*")]
@@ -60,7 +72,7 @@ def _check_files(data: Path) -> None:
     for path in data.iterdir():
         if path.is_file():
             content = path.read_bytes()
-            seen = [key for key in (*KEYS.values(), OLD_KEY) if key.encode() in content]
+            seen = [key for key in (*KEYS.values(), OLD_KEY, TOOLS_KEY) if key.encode() in content]
             assert not seen, f"{path.name} has {seen} in it"
             assert path.stat().st_mode & 0o077 == 0, f"{path.name} can be read by others"
 
@@ -68,7 +80,7 @@ def _check_files(data: Path) -> None:
 def _check_keys(record: ClientRecord, model: ModelServer, folder: Path) -> None:
     answers = json.dumps([answer.body for answer in record.answers])
     told = answers + (folder / "server.log").read_text(errors="replace")
-    assert not [key for key in KEYS.values() if key in told], "a key was told"
+    assert not [key for key in (*KEYS.values(), TOOLS_KEY) if key in told], "a key was told"
     for exchange in model.exchanges:
         key = next((key for name, key in KEYS.items() if f"{name}: " in exchange.prompt), None)
         if key is not None:

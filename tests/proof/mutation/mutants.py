@@ -3,6 +3,7 @@
 from tests.proof.mutation import (
     blind_mutants,
     border_mutants,
+    change_mutants,
     core_mutants,
     edge_mutants,
     engine_mutants,
@@ -30,6 +31,7 @@ MUTANTS: tuple[Mutant, ...] = (
     *edge_mutants.MUTANTS,
     *blind_mutants.MUTANTS,
     *border_mutants.MUTANTS,
+    *change_mutants.MUTANTS,
     *principal_mutants.MUTANTS,
     *process_mutants.MUTANTS,
     *rule_mutants.MUTANTS,

@@ -93,12 +93,16 @@ async def test_a_node_that_beats_is_alive_also_without_its_line(database: str) -
 
 
 async def test_a_node_that_has_not_got_its_lock_yet_is_alive(database: str) -> None:
+    """Beside one that had it and lost it, which is gone by then: both are looked at."""
     async with on(database) as other:
         await other.heartbeat(card(OTHER), seconds=LONG)
-        started = (NODE, "", "", 1, False, 0, "", LONG)
-        await other._parts.writes.connections.fetch(other._parts.sql["beat"], *started)
-        await anyio.sleep(lifeline.SETTLED_SECONDS)
-        for _ in range(3):
+        lost = NodeId("node_lost")
+        for node in (NODE, lost):
+            beat = (node, "", "", 1, False, 0, "", LONG)
+            await other._parts.writes.connections.fetch(other._parts.sql["beat"], *beat)
+        await other._parts.reads.fetch(other._parts.sql["pulsing"], lost)
+        await until_gone(other, lost)
+        for _ in range(4):
             await other._lifeline._round()
             await anyio.sleep(lifeline.SILENT_SECONDS / 2)
         assert NODE in await other.living()

@@ -6,6 +6,12 @@ export function typedText(message: Message): string {
   return message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 }
 
+/** What the model was told in the place of a command; null: what was typed. */
+export function meaning(message: Message): string | null {
+  for (const part of message.parts) if (part.type === "text" && part.expanded) return part.expanded;
+  return null;
+}
+
 export function attachedFiles(message: Message): FilePart[] {
   return message.parts.filter((part) => part.type === "file");
 }

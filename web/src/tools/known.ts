@@ -11,6 +11,7 @@ import { search_files } from "./search_files";
 import { shell } from "./shell";
 import { start_job } from "./start_job";
 import { stop_job } from "./stop_job";
+import { skill } from "./skill";
 import { todo } from "./todo";
 import type { Tool } from "./tool";
 import { write_file } from "./write_file";
@@ -26,6 +27,7 @@ const KNOWN: Record<string, Tool> = {
   shell,
   start_job,
   stop_job,
+  skill,
   todo,
   write_file,
 };

@@ -231,6 +231,18 @@ export interface Fork {
   message_id?: string | null;
 }
 
+/** Something in a workspace that tells agents how to work there. */
+export interface Guide {
+  kind: string;
+  name: string;
+  about: string;
+  path: string;
+}
+
+export interface GuideList {
+  instructions: Guide[];
+}
+
 export interface Health {
   status: string;
 }
@@ -1070,6 +1082,7 @@ export interface TextPart {
   type: "text";
   id: string;
   text: string;
+  expanded?: string;
 }
 
 export type TitleSource = "auto" | "provisional" | "user";

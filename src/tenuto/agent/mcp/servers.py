@@ -115,6 +115,8 @@ class RemoteServers:
 
     async def read(self, name: str, uri: str, workspace: Workspace) -> McpContent:
         known = await self._find(name, workspace)
+        if not known.server.enabled:
+            raise InvalidInput(f"{name} is switched off")
         try:
             life = await self._life(known.server, workspace)
             done = await life.read(uri, _Nobody())

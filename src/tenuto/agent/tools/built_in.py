@@ -1,6 +1,7 @@
 """What every built-in tool shares: its spec, its arguments, its border."""
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -11,6 +12,7 @@ from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.folder import Spot, locate
 from tenuto.agent.tools.files.seen import SeenFiles
 from tenuto.agent.tools.files.vault import vault_at
+from tenuto.agent.tools.files.witnesses import Window
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.core.rule import Subject, about_path
 from tenuto.ports.model import ToolSpec
@@ -63,6 +65,17 @@ class BuiltIn(ABC, Generic[A]):
     def locate(self, place: Place, path: str) -> Spot:
         """Find a path in the workspace. Raises ToolFailed if no tool may go there."""
         return locate(place.folder, path, vault_at(self.settings.data))
+
+    def tells_of(self, place: Place, spot: Spot) -> None:
+        """The call itself tells how it changes this file: no watcher needs to."""
+        if self.settings.witnesses is not None:
+            self.settings.witnesses.told(place.folder, spot.shown)
+
+    def watching(self, place: Place) -> AbstractAsyncContextManager[Window]:
+        """While something runs that may change any file of the workspace."""
+        if self.settings.witnesses is None:
+            return nullcontext(Window(place.run_id))
+        return self.settings.witnesses.watching(place)
 
     @abstractmethod
     async def work(self, given: A, place: Place) -> str | ToolResult:

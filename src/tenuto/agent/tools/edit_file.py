@@ -59,6 +59,7 @@ class EditFile(BuiltIn[EditFileArguments]):
 
     async def work(self, given: EditFileArguments, place: Place) -> ToolResult:
         draft = await self.threads.run(lambda errand: self._draft(given, place))
+        self.tells_of(place, draft.spot)
         deed = FileDeed(self.threads, draft.spot, draft.content, before=draft.before)
         state = await deed.told(place.changes)
         if self.seen.knows(place.session_id, draft.spot.shown, draft.before.state):

@@ -8,6 +8,7 @@ from typing import Annotated, BinaryIO, ClassVar
 from msgspec import Meta
 
 from tenuto.agent.attachments.picture import Picture, picture
+from tenuto.agent.surroundings import Instruction, instructions_in
 from tenuto.agent.tools.arguments import PATHS, Arguments
 from tenuto.agent.tools.built_in import BuiltIn
 from tenuto.agent.tools.files.errand import Errand, Threads
@@ -88,11 +89,30 @@ class ReadFile(BuiltIn[ReadFileArguments]):
         else:
             read = await self.threads.run(lambda errand: self._read_lines(given, place, errand))
         if isinstance(read, str):
-            return read
+            return f"{read}{await self._told_there(given, place)}"
         if seen := picture(read):
             return _shown(given.path, read, seen)
         text = BytesIO((await self._pdfs.text(read)).encode())
         return await self.threads.run(lambda errand: self._stretch(Lines(text, errand), given))
+
+    async def _told_there(self, given: ReadFileArguments, place: Place) -> str:
+        """What the folders on the way ask of agents, once in a conversation."""
+        if given.path.startswith(ATTACHED):
+            return ""
+        found = await self.threads.run(lambda errand: self._asked_there(given, place))
+        return "".join(
+            f"\n\n[{one.path} says about working in that folder:]\n{one.text}" for one in found
+        )
+
+    def _asked_there(self, given: ReadFileArguments, place: Place) -> list[Instruction]:
+        spot, found = self.locate(place, given.path), []
+        for depth in range(1, len(spot.parts)):
+            base = "/".join(spot.parts[:depth]) + "/"
+            for one in instructions_in(place.folder, base, spot.vault):
+                itself = one.path == spot.shown
+                if self.seen.is_untold(place.session_id, one.path) and not itself:
+                    found.append(one)
+        return found
 
     def _read_lines(self, given: ReadFileArguments, place: Place, errand: Errand) -> str | bytes:
         spot = self.locate(place, given.path)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.agent.tools.processes.sandbox import NO_SANDBOX, Sandbox
 from tenuto.core.value import Value
 
@@ -26,3 +27,5 @@ class ToolSettings(Value):
     """Seconds after which commands are ended if the server stands still; 0: they are not."""
     sandbox: Sandbox = NO_SANDBOX
     """What keeps commands in their workspace."""
+    witnesses: Witnesses | None = None
+    """Who sees what commands change; None: nobody."""

@@ -17,6 +17,7 @@ from tenuto.core.value import Value
 from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 TELL_SECONDS = 0.25
+MOST_NAMED = 100
 LOST = (
     "[the process that watches over the command was killed or told to stop; the command was ended "
     "with everything it had started]"
@@ -73,7 +74,10 @@ class Shell(BuiltIn[ShellArguments]):
         command = in_shell(given.command, folder, seconds=seconds, settings=self.settings)
         teller = Teller(place, self.settings.output_characters)
         try:
-            async with self.settings.sandbox.around(command, place.folder, place.session_id) as one:
+            async with (
+                self.watching(place) as window,
+                self.settings.sandbox.around(command, place.folder, place.session_id) as one,
+            ):
                 ended = await run(one, teller.hear)
         except Lost:
             raise ToolFailed(f"{teller.close().rstrip()}\n{LOST}".lstrip()) from None
@@ -87,7 +91,8 @@ class Shell(BuiltIn[ShellArguments]):
         if one is not command and ended.status != 0 and any(word in said for word in REFUSED):
             remarks.append(KEPT_IN)
         text = "\n".join([said or "(no output)", *remarks])
-        return ToolResult(text=text, details={"exit_code": ended.status})
+        changed = {"changed": list(window.changed[:MOST_NAMED])} if window.changed else {}
+        return ToolResult(text=text, details={"exit_code": ended.status, **changed})
 
 
 class Limit(Value):

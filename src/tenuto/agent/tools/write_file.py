@@ -44,6 +44,7 @@ class WriteFile(BuiltIn[WriteFileArguments]):
     async def work(self, given: WriteFileArguments, place: Place) -> ToolResult:
         content = encoded(given.content)
         spot, old = await self.threads.run(lambda errand: self._look(given, place))
+        self.tells_of(place, spot)
         deed = FileDeed(self.threads, spot, content, before=old)
         self.seen.note(place.session_id, spot.shown, await deed.told(place.changes))
         if old is None:

@@ -15,6 +15,7 @@ from tenuto.core.permission import Permission
 from tenuto.core.rule import Rule
 from tenuto.core.session import Workspace
 from tenuto.core.value import Value, WorkspaceId
+from tenuto.ports.command import Guide
 
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
 Folder = Annotated[SaysSomething, Meta(max_length=4096)]
@@ -40,6 +41,10 @@ class WorkspaceChange(Value, forbid_unknown_fields=True):
     home: Home | None = None
     rules: Annotated[tuple[RuleDraft, ...], Meta(max_length=500)] | None = None
     """All of them, in their order; None: as they are."""
+
+
+class GuideList(Value):
+    instructions: tuple[Guide, ...]
 
 
 class WorkspaceList(Value):
@@ -84,6 +89,11 @@ async def change(call: Call) -> ASGIApp:
 
 def _rule(draft: RuleDraft) -> Rule:
     return Rule(tool=draft.tool, pattern=draft.pattern, decision=draft.decision)
+
+
+async def instructions(call: Call) -> ASGIApp:
+    guides = await call.to.engine.workspaces.guides(_id(call), by=call.who)
+    return answer(GuideList(instructions=guides))
 
 
 async def delete(call: Call) -> ASGIApp:
@@ -143,6 +153,15 @@ ENDPOINTS = (
         summary="Remove a workspace and its sessions; its folder stays",
         status=204,
         codes=("not_found", "forbidden"),
+    ),
+    Endpoint(
+        method="GET",
+        path="/api/workspaces/{id}/instructions",
+        handler=instructions,
+        tag="workspaces",
+        summary="What its folder tells agents: instructions, skills and commands",
+        gives=GuideList,
+        codes=("not_found",),
     ),
     Endpoint(
         method="GET",

@@ -29,6 +29,10 @@ class SeenFiles:
         state: who insists may go on."""
         return self._of(session_id).is_news(path, state)
 
+    def is_untold(self, session_id: SessionId, path: str) -> bool:
+        """Whether this was not told in the session before; from now on it was."""
+        return self._of(session_id).is_untold(path)
+
     def _of(self, session_id: SessionId) -> "_OfSession":
         known = self._sessions.setdefault(session_id, _OfSession())
         self._sessions.move_to_end(session_id)
@@ -41,6 +45,7 @@ class _OfSession:
     def __init__(self) -> None:
         self._states: OrderedDict[str, Hashable] = OrderedDict()
         self._refused: set[tuple[str, Hashable]] = set()
+        self._told: set[str] = set()
 
     def note(self, path: str, state: Hashable) -> None:
         self._states[path] = state
@@ -55,4 +60,10 @@ class _OfSession:
         if self.knows(path, state) or (path, state) in self._refused:
             return False
         self._refused.add((path, state))
+        return True
+
+    def is_untold(self, path: str) -> bool:
+        if path in self._told or len(self._told) >= MOST_FILES:
+            return False
+        self._told.add(path)
         return True
