@@ -27,7 +27,7 @@ from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.queue import Queue
 from tenuto.engine.sessions import SessionKeeper
-from tenuto.ports.job import NO_COMMANDS
+from tenuto.ports.job import NOTHING_RUN
 from tenuto.ports.model import Models
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.driven import NODE, DrivenSession, make_workspace, whole_log
@@ -99,7 +99,7 @@ async def assert_deleting_finishes_each_answer(
     coordinator = Coordinator(store, cast("Driver", None), Homes(store, HERE), HERE)
     models = cast("Models", None)
     endings = Endings(store, Bell(), HERE.clock)
-    jobs = JobKeeper(store, HERE, NO_COMMANDS)
+    jobs = JobKeeper(store, HERE, NOTHING_RUN)
     keeper = SessionKeeper(store, models, coordinator, endings, HERE, jobs)
     await keeper.delete(driven.id, by=OWNER)
     log = await whole_log(store, driven.id)

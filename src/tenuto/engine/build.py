@@ -30,7 +30,7 @@ from tenuto.engine.work import Worker
 from tenuto.engine.workspaces import WorkspaceKeeper
 from tenuto.ports.changes import Hand
 from tenuto.ports.command import Commands
-from tenuto.ports.job import NO_COMMANDS, JobRunner
+from tenuto.ports.job import NOTHING_RUN, JobRunner
 from tenuto.ports.model import Models
 from tenuto.ports.store import Store
 
@@ -51,7 +51,7 @@ def build_engine(
     fold_after_seconds: float,
     lease_seconds: float = LEASE_SECONDS,
     active_runs: int = 0,
-    job_runner: JobRunner = NO_COMMANDS,
+    job_runner: JobRunner = NOTHING_RUN,
 ) -> Engine:
     """Every part, and who hears of whom. `switchboard` is the sink that the store tells."""
     bell = Bell()

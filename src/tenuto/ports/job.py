@@ -28,7 +28,7 @@ class JobRunner(Protocol):
         """
 
 
-class NoCommands:
+class NothingRun:
     """Implements `JobRunner` where nothing may be run."""
 
     async def run(self, order: JobOrder, hear: Callable[[str], None]) -> int:
@@ -36,7 +36,7 @@ class NoCommands:
         return 127
 
 
-NO_COMMANDS = NoCommands()
+NOTHING_RUN = NothingRun()
 
 
 class JobReading(Value):
