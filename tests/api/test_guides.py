@@ -187,3 +187,21 @@ async def test_instructions_of_a_folder_are_told_once_with_the_first_file_read_t
     assert "use blanks" not in str(third.messages[-1]["content"])
     await third.say("Done")
     await run.wait()
+
+
+@pytest.mark.parametrize(
+    "server_env", [{"TENUTO_SEARCH_KIND": "brave", "TENUTO_SEARCH_API_KEY": "sk-search-secret-1"}]
+)
+async def test_who_has_a_search_is_offered_it_and_its_key_is_nowhere(
+    model: ModelServer, server: TenutoServer, raw: RawApi, session: SessionHandle
+) -> None:
+    request = await said(model, session, "Hello")
+    assert "search_web" in tools(request)
+    shown = [await raw.text("/api/settings"), await raw.text("/api/about"), server.log()]
+    assert not [one for one in shown if "sk-search-secret-1" in one]
+
+
+async def test_without_one_there_is_no_such_tool(
+    model: ModelServer, session: SessionHandle
+) -> None:
+    assert "search_web" not in tools(await said(model, session, "Hello"))

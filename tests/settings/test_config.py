@@ -385,3 +385,15 @@ def test_a_model_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     assert line == f"embedded.file (tenuto.toml): there is no file {tmp_path / 'mine.gguf'}"
     (tmp_path / "mine.gguf").touch()
     assert settings(tmp_path).embedded.file == tmp_path / "mine.gguf"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("searxng", "search.url: say where SearXNG is, as https://name"),
+        ("brave", "search.api_key: brave needs a key"),
+        ("tavily", "search.api_key: tavily needs a key"),
+    ],
+)
+def test_a_search_says_what_it_cannot_do_without(tmp_path: Path, kind: str, said: str) -> None:
+    assert complaints(tmp_path, flags={"search.kind": kind}) == [said]

@@ -14,6 +14,7 @@ from tenuto.config.provider import ProviderSettings
 from tenuto.config.provider_entry import environment_providers, file_providers, with_environment
 from tenuto.config.reading import read_list
 from tenuto.config.rule_entry import RuleEntry
+from tenuto.config.search import SearchSettings, check_search
 from tenuto.config.settings import (
     POSTGRES_URL,
     SQLITE_URL,
@@ -34,6 +35,7 @@ NOT_SETTINGS = ("TENUTO_URL", "TENUTO_TEST_")
 GROUPS = {
     "limits": LimitSettings,
     "tools": ToolLimits,
+    "search": SearchSettings,
     "embedded": EmbeddedSettings,
     "log": LogSettings,
 }
@@ -73,6 +75,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], cwd: Path) -> 
     }
     values.setdefault("data", _default_data(environ))
     _check_shared(values, given, mistakes)
+    check_search(values, mistakes)
     providers = file_providers(entries, path.name, environ, mistakes)
     environment = environment_providers(environ, mistakes)
     said = tuple(rule.meant() for rule in read_list(rules, RuleEntry, "rules", path.name, mistakes))

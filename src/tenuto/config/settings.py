@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from tenuto.config.limits import LimitSettings
 from tenuto.config.provider import WITHOUT_SPACES, ProviderSettings
+from tenuto.config.search import SearchSettings
 from tenuto.config.secret import Secret
 from tenuto.core.mcp import McpServer
 from tenuto.core.rule import Rule
@@ -235,6 +236,7 @@ class Settings(Value):
     ] = ()
     limits: LimitSettings = msgspec.field(default_factory=LimitSettings)
     tools: ToolLimits = msgspec.field(default_factory=ToolLimits)
+    search: SearchSettings = msgspec.field(default_factory=SearchSettings)
     embedded: EmbeddedSettings = msgspec.field(default_factory=EmbeddedSettings)
     log: LogSettings = msgspec.field(default_factory=LogSettings)
     providers: tuple[ProviderSettings, ...] = ()
@@ -251,7 +253,7 @@ class Settings(Value):
         """All that must never be shown, besides the token."""
         held = [provider.api_key for provider in self.providers if provider.api_key]
         headers = [value for provider in self.providers for value in provider.headers.values()]
-        held += [self.secret] if self.secret else []
+        held += [one for one in (self.secret, self.search.api_key) if one]
         held += [
             Secret(word)
             for url in (self.database, self.database_direct)

@@ -21,10 +21,12 @@ from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.agent.tools.processes.background import BackgroundCommands
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
+from tenuto.agent.tools.search_web import SearchTools, SearchWeb, brave, searxng, tavily
 from tenuto.agent.tools.skill import SkillTools
 from tenuto.api.connection import ConnectionLimits
 from tenuto.api.services import BodyLimits
 from tenuto.config import ConfigError, ProviderSettings, Secret, Settings, cipher_key
+from tenuto.config.search import SearchKind
 from tenuto.config.settings import MEMORY_URL
 from tenuto.core.error import StorageTrouble
 from tenuto.core.permission import Permission
@@ -108,7 +110,8 @@ def tools(
 ) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
     built_in = built_in_tools(_tools(settings, sandbox, witnesses))
-    return JoinedTools(FixedTools(*built_in), SkillTools(guides(settings)), servers)
+    own = FixedTools(*built_in), SkillTools(guides(settings)), SearchTools(search(settings))
+    return JoinedTools(*own, servers)
 
 
 def job_runner(settings: Settings, sandbox: Sandbox, witnesses: Witnesses) -> JobRunner:
@@ -135,6 +138,20 @@ def mcp(settings: Settings, saved: Saved, servers: RemoteServers, mask: logs.Mas
         configured=settings.mcp,
         on_secret=lambda secret: mask.learn(Secret(secret)),
     )
+
+
+def search(settings: Settings) -> SearchWeb | None:
+    """Who searches the web; None: nobody."""
+    key = settings.search.api_key
+    known = {
+        SearchKind.SEARXNG: searxng,
+        SearchKind.BRAVE: brave,
+        SearchKind.TAVILY: tavily,
+    }
+    service = known.get(settings.search.kind)
+    if service is None:
+        return None
+    return SearchWeb(service(settings.search.url), key.reveal() if key else "")
 
 
 def guides(settings: Settings) -> Guides:

@@ -8,6 +8,7 @@ import { list_files } from "./list_files";
 import { read_file } from "./read_file";
 import { read_job } from "./read_job";
 import { search_files } from "./search_files";
+import { search_web } from "./search_web";
 import { shell } from "./shell";
 import { start_job } from "./start_job";
 import { stop_job } from "./stop_job";
@@ -24,6 +25,7 @@ const KNOWN: Record<string, Tool> = {
   read_file,
   read_job,
   search_files,
+  search_web,
   shell,
   start_job,
   stop_job,
