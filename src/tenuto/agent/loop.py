@@ -203,7 +203,7 @@ class AgentLoop:
 
     def _is_too_dear(self, work: Work) -> bool:
         limit = self._limits.cost_usd
-        return limit is not None and (work.usage().cost_usd or 0.0) >= limit
+        return limit is not None and work.usage().with_children_usd >= limit
 
 
 def _left(work: Work) -> tuple[ToolPart, ...]:

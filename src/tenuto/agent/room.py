@@ -159,7 +159,8 @@ class Room:
         if not self._agent:
             return prompts.CHAT
         folder, now = await self._work.folder(), self._clock.now()
-        return prompts.agent_system(await self._surroundings(folder, now))
+        system = prompts.agent_system(await self._surroundings(folder, now))
+        return prompts.for_sub_agent(system) if self._work.session.parent else system
 
     async def _read_files(self, background: Background) -> Mapping[FileId, bytes]:
         """Each is read once in a run."""

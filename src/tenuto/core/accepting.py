@@ -1,5 +1,6 @@
 """Accepting: a prompt gets its place in the order of its session."""
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from tenuto.core.cancelling import cancel_unheld
@@ -10,7 +11,17 @@ from tenuto.core.message import Message
 from tenuto.core.options import NO_WISH, Wish
 from tenuto.core.parking import roused
 from tenuto.core.questioning import steered
-from tenuto.core.run import Input, Mode, OnDisconnect, OnInterrupt, Reason, Run, RunStatus, WhenBusy
+from tenuto.core.run import (
+    Input,
+    Mode,
+    OnDisconnect,
+    OnInterrupt,
+    Reason,
+    Run,
+    RunStatus,
+    ToolScope,
+    WhenBusy,
+)
 from tenuto.core.session import Control
 from tenuto.core.title import first_title
 from tenuto.core.value import NodeId, PrincipalId, RunId, Value
@@ -32,6 +43,8 @@ class Prompt(Value):
     on_interrupt: OnInterrupt = OnInterrupt.STOP
     continued: int = 0
     wish: Wish = NO_WISH
+    parent_run: RunId | UnsetType = UNSET
+    tools: ToolScope | UnsetType = UNSET
     expanded: str | None = None
     """What its command means; None: it is none."""
 
@@ -67,6 +80,8 @@ def accept(desk: Desk, prompt: Prompt, moment: Moment) -> Change[Run]:
         effort=prompt.wish.effort,
         options=prompt.wish.options,
         attended=prompt.wish.attended,
+        parent_run=prompt.parent_run,
+        tools=prompt.tools,
     )
     control = replace(
         control,

@@ -39,6 +39,9 @@ class Word(Value, forbid_unknown_fields=True):
 class Approval(Value):
     id: ApprovalId
     session_id: SessionId
+    root_session_id: SessionId | UnsetType = UNSET
+    """The session that people look at: of a sub-agent, the one that started it. UNSET in those of
+    older versions."""
     run_id: RunId
     call_id: CallId
     part_id: PartId | UnsetType = UNSET

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tenuto.core.run import MOST_TOKENS, Mode, Run, Usage
@@ -17,6 +18,7 @@ class UsageKind(StrEnum):
     SUMMARY = "summary"
     """That somebody asked for."""
     TITLE = "title"
+    SUB_AGENT = "sub_agent"
 
 
 DAY_CHARACTERS = len("2030-01-01")
@@ -103,8 +105,14 @@ def _of(runs: Sequence[Run]) -> Iterator[Booking]:
     for run in runs:
         # One that never started asked nobody for anything.
         if run.finished_at is not None and run.started_at is not None:
-            kind = UsageKind.SUMMARY if run.mode is Mode.COMPACT else UsageKind.RUN
-            yield booking(run.usage, kind=kind, model=run.model, at=run.finished_at, by=run.by)
+            used = run.usage
+            yield booking(used, kind=_kind(run), model=run.model, at=run.finished_at, by=run.by)
+
+
+def _kind(run: Run) -> UsageKind:
+    if run.mode is Mode.COMPACT:
+        return UsageKind.SUMMARY
+    return UsageKind.RUN if run.parent_run is UNSET else UsageKind.SUB_AGENT
 
 
 def _moved(revealed: Sequence[Run]) -> Iterator[Booking]:

@@ -6,7 +6,7 @@ same transaction. So every decision below is pure, and every race is a matter of
 
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from msgspec import UNSET
 
@@ -18,7 +18,7 @@ from tenuto.core.principal import By
 from tenuto.core.run import Run
 from tenuto.core.session import Control, Fence, Session
 from tenuto.core.thing import K, Thing, of_kind
-from tenuto.core.value import Instant, MessageId, NodeId, RunId, Value
+from tenuto.core.value import Instant, MessageId, NodeId, RunId, SessionId, Value
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -69,8 +69,9 @@ class Desk(Value):
         return self.active is None and self.next is None
 
     def open(self, kind: type[K]) -> tuple[K, ...]:
-        """The open things of this kind, oldest first."""
-        return of_kind(self.things, kind)
+        """The open things of this kind, oldest first; none that its log only repeats."""
+        own = (thing for thing in self.things if thing.session_id == self.session.id)
+        return of_kind(own, kind)
 
     def held_by(self, fence: Fence) -> Run:
         """The active run, if the holder of `fence` still owns it."""
@@ -95,6 +96,13 @@ class Change(Value, Generic[T_co]):
     """Each run of which a `session.updated` among the events shows more, whole."""
     booked: tuple[Booking, ...] = ()
     """What was used apart from the runs that end here."""
+
+
+class Joint(Value, Generic[T_co]):
+    """Changes of several sessions, all or none, and what to tell the caller."""
+
+    changes: dict[SessionId, Change[Any]]
+    result: T_co
 
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from tenuto.core.run import Usage
+from tenuto.core.run import Usage, used_below
 from tenuto.core.value import Value
 
 CHARACTERS_PER_TOKEN = 4
@@ -57,6 +57,10 @@ class Meter:
     def report(self, usage: Usage) -> None:
         """What the provider says of the request under way."""
         self._reported = usage
+
+    def below(self, usage: Usage) -> None:
+        """What a sub-agent used."""
+        self._done += used_below(usage)
 
     def refused(self) -> None:
         """The request under way was never worked on."""

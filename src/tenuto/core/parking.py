@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from tenuto.core.asking import of_run
 from tenuto.core.desk import Change, Desk
 from tenuto.core.message import Message, ToolPart, ToolState
-from tenuto.core.run import OnDisconnect
 from tenuto.core.session import Control, Fence, Parking
 
 
@@ -17,10 +16,9 @@ def park(desk: Desk, fence: Fence, message: Message | None) -> Change[bool]:
     its unfinished answer as the log has it."""
     run = desk.held_by(fence)
     waits = () if message is None else waiting_calls(message)
-    is_attached = run.on_disconnect is OnDisconnect.CANCEL
     if (
         not waits
-        or is_attached
+        or run.ends_with_another
         or desk.control.pause is None
         or desk.control.cancels.reason_for(run)
     ):

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from tenuto.core.error import Conflict
@@ -121,6 +122,14 @@ class OnInterrupt(StrEnum):
     """A new run goes on from what is kept, by itself."""
 
 
+class ToolScope(StrEnum):
+    """Which tools a sub-agent has."""
+
+    LOOK = "look"
+    """Those that change nothing."""
+    ALL = "all"
+
+
 class InputText(Value, tag_field="type", tag="text"):
     text: str
 
@@ -148,6 +157,18 @@ MOST_TOKENS = 1 << 53
 ERROR_CHARACTERS = 2000
 
 
+class ChildUsage(Value):
+    """What the sub-agents of a run used. It is in their own runs' usage, and in no other."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    reasoning_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    exact: bool = True
+    cost_usd: float | None = None
+
+
 class Usage(Value):
     """What was used. Sums stop at the most that everyone can hold."""
 
@@ -162,9 +183,12 @@ class Usage(Value):
     exact: bool = True
     cost_usd: float | None = None
     """None: the model's price is not known."""
+    children: ChildUsage | UnsetType = UNSET
+    """Of sub-agents, and not in the sums above; UNSET: there were none."""
 
     def __add__(self, other: "Usage") -> "Usage":
         costs = [c for c in (self.cost_usd, other.cost_usd) if c is not None]
+        below = [one.children for one in (self, other) if one.children is not UNSET]
         return Usage(
             input_tokens=min(self.input_tokens + other.input_tokens, MOST_TOKENS),
             output_tokens=min(self.output_tokens + other.output_tokens, MOST_TOKENS),
@@ -173,7 +197,30 @@ class Usage(Value):
             cache_write_tokens=min(self.cache_write_tokens + other.cache_write_tokens, MOST_TOKENS),
             exact=self.exact and other.exact,
             cost_usd=sum(costs) if costs else None,
+            children=_together(below),
         )
+
+    @property
+    def with_children_usd(self) -> float:
+        """What all of it cost, as far as it is known."""
+        below = self.children.cost_usd if self.children else None
+        return (self.cost_usd or 0.0) + (below or 0.0)
+
+
+def used_below(usage: Usage) -> Usage:
+    """What a sub-agent used, as the run that began it shows it."""
+    fields = msgspec.structs.asdict(usage)
+    del fields["children"]
+    return Usage(children=ChildUsage(**fields))
+
+
+def _together(below: list[ChildUsage]) -> ChildUsage | UnsetType:
+    if not below:
+        return UNSET
+    total = sum((Usage(**msgspec.structs.asdict(one)) for one in below), Usage())
+    fields = msgspec.structs.asdict(total)
+    del fields["children"]
+    return ChildUsage(**fields)
 
 
 class RunError(Value):
@@ -222,6 +269,10 @@ class Run(Value):
     options: Options | None = None
     attended: bool = True
     """False: nobody can be asked."""
+    parent_run: RunId | UnsetType = UNSET
+    """The run whose sub-agent this is; UNSET: somebody prompted."""
+    tools: ToolScope | UnsetType = UNSET
+    """Of a sub-agent; UNSET: all that the session has."""
     waiting: Waiting | None = None
     notices: tuple[str, ...] = ()
     """Sentences about what the provider did not take and was asked without."""
@@ -230,6 +281,11 @@ class Run(Value):
     @property
     def ended(self) -> bool:
         return self.status in REASONS
+
+    @property
+    def ends_with_another(self) -> bool:
+        """Whether it ends with a connection, or with the run whose sub-agent it is."""
+        return self.on_disconnect is OnDisconnect.CANCEL or self.parent_run is not UNSET
 
     @property
     def wish(self) -> Wish:

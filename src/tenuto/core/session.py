@@ -11,6 +11,7 @@ from tenuto.core.principal import OWNER
 from tenuto.core.rule import Rule
 from tenuto.core.run import Mode, RunError, Usage
 from tenuto.core.value import (
+    CallId,
     ComparisonId,
     Instant,
     JobId,
@@ -64,6 +65,14 @@ class PaneOf(Value):
     voted: bool = False
 
 
+class ParentCall(Value):
+    """The call that a session is the sub-agent of."""
+
+    session_id: SessionId
+    run_id: RunId
+    call_id: CallId
+
+
 class Session(Value):
     """What everyone may see of a session. A fold of its log."""
 
@@ -92,7 +101,14 @@ class Session(Value):
     grants: tuple[str, ...] = ()
     """Tools that the user allowed for the whole session."""
     comparison: PaneOf | None = None
-    """None: a session of its own, which lists and searches show."""
+    """None: no pane; lists and searches show none of those."""
+    parent: ParentCall | UnsetType = UNSET
+    """The call that began it; UNSET: a session of its own, which lists and searches show."""
+
+    @property
+    def root_id(self) -> SessionId:
+        """The session that people look at: its own, or the one whose sub-agent it is."""
+        return self.parent.session_id if self.parent else self.id
 
 
 class RunShown(Value):
@@ -161,6 +177,8 @@ class Control(Value):
     """The order in which queued runs will start."""
     attached: dict[RunId, NodeId] = msgspec.field(default_factory=dict)
     """By run that ends with its connection: the node that holds it."""
+    children: tuple[SessionId, ...] = ()
+    """Of sub-agents that the active run has begun."""
     expanded: dict[RunId, str] = msgspec.field(default_factory=dict)
     """By run that waits: what its command means."""
     grants: tuple[str, ...] = ()

@@ -64,6 +64,7 @@ def _released(control: Control, run: Run) -> Control:
         owner=None,
         parked=None,
         pause=None,
+        children=(),
         open_message=None,
         cancels=control.cancels.forget(run),
     )

@@ -24,6 +24,7 @@ from tenuto.engine.queue import Queue
 from tenuto.engine.rescuer import Rescuer
 from tenuto.engine.sessions import SessionKeeper
 from tenuto.engine.stops import Stops
+from tenuto.engine.sub_agents import SubAgents
 from tenuto.engine.tailer import Tailer
 from tenuto.engine.titler import Maker, Titler
 from tenuto.engine.work import Worker
@@ -68,6 +69,7 @@ def build_engine(
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
     driver.on_ended.append(titler.run_ended)
+    driver.sub_agents = SubAgents(store, coordinator, endings, node)
     _let_hear(switchboard, tailer, coordinator, homes, jobs)
     homes.on_mine.append(coordinator.changed)
     heart.on_fence.append(jobs.fence)

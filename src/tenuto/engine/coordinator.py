@@ -13,12 +13,14 @@ from msgspec.structs import replace
 
 from tenuto.core import starting
 from tenuto.core.error import InDoubt, NotFound, StorageTrouble
-from tenuto.core.run import Reason, Usage
+from tenuto.core.run import Reason, RunStatus, Usage
 from tenuto.core.starting import Started
 from tenuto.core.value import NodeId, RunId, SessionId
 from tenuto.engine.driver import Active, Driver
+from tenuto.engine.families import is_for_nobody
 from tenuto.engine.homes import Homes, Permit
 from tenuto.engine.insist import insist
+from tenuto.engine.lane import Lane
 from tenuto.engine.node import Node
 from tenuto.ports.store import Store
 
@@ -26,21 +28,6 @@ log = logging.getLogger(__name__)
 
 RETRY_SECONDS = 1.0
 DRAIN_LOOK_SECONDS = 0.1
-
-
-class Lane:
-    def __init__(self) -> None:
-        self.task: asyncio.Task[None] | None = None
-        self.active: Active | None = None
-        self.changes = 0
-        """How often it was told that something had changed."""
-        self.expected = 0
-        """Of these, those that are no news: the prompt that the lane was opened for."""
-        self.in_doubt = False
-        """Whether a start may have been stored: then the active run may be ours."""
-        self.look_again = False
-        self.looking: asyncio.Task[None] | None = None
-        self.gone = asyncio.Event()
 
 
 class Coordinator:
@@ -109,6 +96,17 @@ class Coordinator:
     def _has_room(self) -> bool:
         is_full = 0 < self._most_runs <= len(self._lanes)
         return not is_full and not self._draining
+
+    def welcome(self, session_id: SessionId) -> None:
+        """Work on it though there may be no room: a run that has some waits for it."""
+        self._turned_away.pop(session_id, None)
+        if session_id not in self._lanes and not self._draining:
+            self._open(session_id)
+
+    def stopped(self, session_id: SessionId) -> tuple[RunStatus, Reason] | None:
+        """How what runs here is being stopped; None: by nobody, or nothing runs."""
+        lane = self._lanes.get(session_id)
+        return None if lane is None or lane.active is None else lane.active.stopped
 
     def nobody_waits_for(self, run_id: RunId) -> None:
         """It may have been accepted, but the connection with which it ends is gone."""
@@ -249,6 +247,8 @@ class Coordinator:
                 started = await self._as_it_stands(started)
             lane.active = Active(started)
             self._stop_if_late(lane.active)
+            if await is_for_nobody(self._store, started.run):
+                lane.active.interrupt()
             # The start is a change itself, and so is the prompt right before it, if we had not
             # been told of it before. One more may be a cancel, of which we were told before we had
             # anything to cancel.
@@ -326,6 +326,7 @@ class Coordinator:
             lane.look_again = False
             try:
                 control = await self._store.control(session_id)
+                is_lost = await is_for_nobody(self._store, active.started.run)
             except NotFound:
                 active.lose()
                 return
@@ -340,3 +341,5 @@ class Coordinator:
             if reason := control.cancels.reason_for(active.started.run):
                 active.cancel(reason)
                 return
+            if is_lost:
+                active.interrupt()

@@ -12,7 +12,7 @@ from tenuto.core import parking, settling
 from tenuto.core.desk import Change, Desk, Moment
 from tenuto.core.error import Fenced, InDoubt, ModelNotFound, NotFound, StorageTrouble
 from tenuto.core.message import Message
-from tenuto.core.run import Ending, OnDisconnect, Reason, Run, RunStatus
+from tenuto.core.run import Ending, Reason, Run, RunStatus
 from tenuto.core.session import Fence, Session
 from tenuto.core.starting import Started
 from tenuto.core.told import with_result
@@ -21,7 +21,7 @@ from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.resort import LADDER, MISTAKE, Resort, complain, emptied, is_gone, lessened
-from tenuto.engine.work import Work, Worker
+from tenuto.engine.work import Delegating, Work, Worker
 from tenuto.ports.model import ProviderError
 from tenuto.ports.points import Step
 from tenuto.ports.store import Store
@@ -77,8 +77,7 @@ class Active:
         """Work on it no more, if all that it does is wait for a person; whether that is so."""
         if self.leaving:
             return True
-        is_attached = self.started.run.on_disconnect is OnDisconnect.CANCEL
-        if self.work is None or not self.work.only_waits or is_attached:
+        if self.work is None or not self.work.only_waits or self.started.run.ends_with_another:
             return False
         self.leaving = True
         self.scope.cancel()
@@ -112,6 +111,7 @@ class Driver:
         self._node = node
         self._run_seconds = run_seconds
         self._abandoned = False
+        self.sub_agents: Delegating | None = None
         self.on_ended: list[Callable[[Session, Run], None]] = []
         """Called with each run that this node settled."""
 
@@ -121,7 +121,13 @@ class Driver:
 
     async def drive(self, active: Active) -> None:
         """Work and settle. Cancelling `active` is a stop; cancelling us is a crash."""
-        work = Work(self._store, self._node, started=active.started, jobs=self._jobs)
+        work = Work(
+            self._store,
+            self._node,
+            started=active.started,
+            jobs=self._jobs,
+            sub_agents=self.sub_agents,
+        )
         active.work = work
         self._points.reach(Step.RUN_STARTED)
         ending = await self._work(active, work)

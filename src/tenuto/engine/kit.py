@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from tenuto.core.message import ToolPart
 from tenuto.core.permission import Permission
+from tenuto.core.run import ToolScope
 from tenuto.core.text import cut
 from tenuto.engine.rulebook import Rules
 from tenuto.ports.model import ToolSpec
-from tenuto.ports.tool import Parallel, Site, Tool, ToolFailed, Tools
+from tenuto.ports.tool import DelegatingTool, Parallel, Site, Tool, ToolFailed, Tools
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +79,18 @@ class Kit:
         raise ToolFailed(
             f"There is no tool {cut(name, NAME_CHARACTERS)!r}. The tools are: {names}."
         )
+
+
+def fit(tools: Sequence[Tool], site: Site) -> Sequence[Tool]:
+    """Those that this run may have at all: a sub-agent has none of its own, and one that only looks
+    has nothing that changes something. A blind pane has none either: their model would show."""
+    alone = bool(site.session.parent) or site.session.comparison is not None
+    only_looks = site.run.tools is ToolScope.LOOK
+    return [
+        tool
+        for tool in tools
+        if not (alone and isinstance(tool, DelegatingTool)) and not (only_looks and tool.changes)
+    ]
 
 
 def _first(tools: Sequence[Tool]) -> Sequence[Tool]:

@@ -18,7 +18,7 @@ from tenuto.core.desk import Change, Decide, Desk, Moment
 from tenuto.core.error import StorageTrouble
 from tenuto.core.message import ToolPart, ToolState
 from tenuto.core.question import AnsweredBy, Inquiry, Question, QuestionState
-from tenuto.core.rule import Rule, Subject
+from tenuto.core.rule import Rule, Subject, granting
 from tenuto.core.run import Usage
 from tenuto.core.session import Pause
 from tenuto.core.starting import Started
@@ -75,10 +75,15 @@ class Requests:
     async def permission(
         self, part: ToolPart, subject: Subject, rules: Sequence[Sequence[Rule]]
     ) -> Approval:
-        """Ask whether a call may be done."""
+        """Ask whether a call may be done; what was allowed for the session whose sub-agent this is
+        is allowed here."""
+        if self._session.parent:
+            root = await self._insist(partial(self._store.session, self._session.root_id))
+            rules = (granting(root.grants), *rules)
         approval = Approval(
             id=ApprovalId(self._node.ids.new("apr")),
             session_id=self._session.id,
+            root_session_id=self._session.root_id,
             run_id=self._run.id,
             call_id=part.call_id,
             part_id=part.id,
@@ -129,14 +134,14 @@ class Requests:
         await self._commit(
             lambda desk: questioning.ask_meanwhile(desk, self._fence, question, self._node.moment())
         )
-        with self._time_standing():
+        with self.time_standing():
             return _reply(await self._closed(question))
 
     def _made(self, part: ToolPart, inquiries: Sequence[Inquiry]) -> Question:
         return Question(
             id=QuestionId(self._node.ids.new("qst")),
             session_id=self._session.id,
-            root_session_id=self._session.id,
+            root_session_id=self._session.root_id,
             run_id=self._run.id,
             call_id=part.call_id,
             part_id=part.id,
@@ -160,7 +165,7 @@ class Requests:
 
     async def _answer(self, request: R) -> R:
         """The request once it is no longer open; nothing of its call is under way meanwhile."""
-        with self._time_standing():
+        with self.time_standing():
             self.waiting += 1
             try:
                 return await self._closed(request)
@@ -181,7 +186,8 @@ class Requests:
         return request
 
     @contextmanager
-    def _time_standing(self) -> Iterator[None]:
+    def time_standing(self) -> Iterator[None]:
+        """While somebody else is waited for, who has a time of their own."""
         if not self._standing:
             self._left = self._limit.deadline - anyio.current_time()
             self._limit.deadline = float("inf")

@@ -1,10 +1,12 @@
 """Sessions, from outside their runs: made, copied, changed, removed."""
 
+import contextlib
 import logging
 from collections.abc import Callable
 from typing import TypedDict
 
 import anyio
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tenuto.core import cancelling, editing
@@ -17,18 +19,20 @@ from tenuto.core.principal import Principal
 from tenuto.core.run import Reason, Usage
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, TitleSource
 from tenuto.core.value import Instant, MessageId, PrincipalId, SessionId, Value, WorkspaceId
+from tenuto.engine import families
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
 from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.parked import Parked
 from tenuto.ports.model import Models
-from tenuto.ports.query import Once
+from tenuto.ports.query import Once, SessionQuery
 from tenuto.ports.store import Store
 
 log = logging.getLogger(__name__)
 
 UNWIND_SECONDS = 5.0
+CHILDREN_AT_ONCE = 100
 
 
 class NewSession(Value):
@@ -117,6 +121,7 @@ class SessionKeeper:
             usage=Usage(),
             grants=(),
             comparison=None,
+            parent=UNSET,
         )
         copies = tuple(self._copy(message, fork.id) for message in messages)
         events = [event for copy in copies for event in _said(copy, now, by)]
@@ -139,9 +144,23 @@ class SessionKeeper:
         return await sees.session(session_id)
 
     async def delete(self, session_id: SessionId, *, by: Principal) -> None:
-        """End everything, fence every writer, remove the session; wait until nothing of it runs."""
+        """End everything, fence every writer, remove the session and its sub-agents; wait until
+        nothing of it runs."""
         await self._store.seen_by(by).session(session_id)
-        await self.delete_if(session_id, check=lambda desk: None, by=by)
+        if (await self._store.control(session_id)).children:
+            # Nothing may begin another one while these go.
+            await self._end_elsewhere(session_id, _any, by)
+        # They first: what a crash leaves is the session, and that can be deleted again.
+        await self._delete_children(session_id, by)
+        await self.delete_if(session_id, check=_any, by=by)
+        await self._delete_children(session_id, by)
+
+    async def _delete_children(self, session_id: SessionId, by: Principal) -> None:
+        query = SessionQuery(parent=session_id, limit=CHILDREN_AT_ONCE)
+        while children := (await self._store.sessions(query)).sessions:
+            for child in children:
+                with contextlib.suppress(NotFound):
+                    await self.delete_if(child.id, check=_any, by=by)
 
     async def delete_if(
         self, session_id: SessionId, *, check: Callable[[Desk], None], by: Principal
@@ -169,7 +188,8 @@ class SessionKeeper:
             check(desk)
             return cancelling.cancel_session(desk, Reason.DELETED, self._node.moment(by=by))
 
-        covered, _ = await self._store.commit(session_id, cancel)
+        moment = self._node.moment(by=by)
+        covered, _ = await families.cover(self._store, session_id, cancel, Reason.DELETED, moment)
         if covered.parked is not None:
             await Parked(self._store, self._node).end(session_id, covered.parked)
         if covered.active is not None:
@@ -202,6 +222,10 @@ class SessionKeeper:
         return replace(
             message, id=MessageId(self._node.ids.new("msg")), session_id=session_id, run_id=None
         )
+
+
+def _any(desk: Desk) -> None:
+    """Whatever it is."""
 
 
 def _said(message: Message, now: Instant, by: Principal) -> list[Event]:

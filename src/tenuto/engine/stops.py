@@ -17,6 +17,7 @@ from tenuto.core.error import ShuttingDown, StorageTrouble
 from tenuto.core.principal import Principal
 from tenuto.core.run import Reason, Run, RunStatus
 from tenuto.core.value import RunId, SessionId, Value
+from tenuto.engine import families
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
 from tenuto.engine.jobs import JobKeeper
@@ -115,7 +116,8 @@ class Stops:
             return cancelling.cancel_run(desk, run_id, reason, self._node.moment(by=by))
 
         async def cover() -> Covered:
-            return (await self._store.commit(run.session_id, decide))[0]
+            moment = self._node.moment(by=by)
+            return (await families.cover(self._store, run.session_id, decide, reason, moment))[0]
 
         self._coordinator.stop_now(run.session_id, reason, run_id=run_id)
         try:
@@ -161,7 +163,8 @@ class Stops:
         def decide(desk: Desk) -> Change[Covered]:
             return cover(desk, reason, self._node.moment(by=by), up_to=up_to)
 
-        return await self._store.commit(session_id, decide)
+        moment = self._node.moment(by=by)
+        return await families.cover(self._store, session_id, decide, reason, moment)
 
     async def _receipt(self, session_id: SessionId, cancelled: Covered, head: int) -> CancelReceipt:
         settled = True

@@ -57,6 +57,7 @@ class Titler:
             and run.mode is not Mode.COMPACT
             and session.title_source is TitleSource.PROVISIONAL
             and session.comparison is None
+            and not session.parent
             and session.id not in self._tasks
             and self._wanted()
         ):

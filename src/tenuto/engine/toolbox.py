@@ -18,7 +18,7 @@ from tenuto.core.permission import Permission
 from tenuto.core.rule import Rule, Subject, judge
 from tenuto.core.text import cut, whole
 from tenuto.core.value import CallId, FileId
-from tenuto.engine.kit import Kit
+from tenuto.engine.kit import Kit, fit
 from tenuto.engine.progress import OUTPUT_CHARACTERS, Progress
 from tenuto.engine.rulebook import Rules
 from tenuto.engine.spool import CallSpool
@@ -26,6 +26,7 @@ from tenuto.engine.work import Work
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.tool import (
     AskingTool,
+    DelegatingTool,
     GivenFile,
     Parallel,
     Place,
@@ -76,7 +77,8 @@ class Toolbox:
 
     async def for_run(self, work: Work) -> Kit:
         """What the run can use at this step."""
-        return Kit(await self._tools.for_run(await work.site()), self._rules)
+        site = await work.site()
+        return Kit(fit(await self._tools.for_run(site), site), self._rules)
 
     async def run(self, work: Work, part: ToolPart, kit: Kit) -> ToolPart:
         """Do the call and return it as it ended. A failure is its result, never the run's."""
@@ -102,9 +104,10 @@ class Toolbox:
         if refusal is not None:
             return _record(work, replace(part, state=ToolState.DENIED, error=refusal))
         async with self._room(work, tool):
-            part = _record(work, replace(part, state=ToolState.RUNNING))
-            # Whoever finds this run after a crash must know that the call may have been done.
-            await work.recorder.flush()
+            try:
+                part, place = await _begin(work, tool, part, arguments, place)
+            except ToolFailed as failure:
+                return _failed(work, part, str(failure))
             self._points.reach(Step.TOOL_STARTING, part.name)
             progress.begin(part)
             return await self._execute(work, tool, part, arguments, place, progress, spool)
@@ -138,6 +141,10 @@ class Toolbox:
 
     @asynccontextmanager
     async def _room(self, work: Work, tool: Tool) -> AsyncIterator[None]:
+        if isinstance(tool, DelegatingTool):
+            async with work.delegating:
+                yield
+            return
         if tool.parallel is not Parallel.LOOKING:
             yield
             return
@@ -202,7 +209,26 @@ class Toolbox:
         self._points.reach(Step.TOOL_ENDED, part.name)
         if given := _bounded(result.files):
             return await work.give(done, given)
+        if isinstance(tool, AskingTool):
+            _record(work, part)
         return _record(work, done)
+
+
+async def _begin(
+    work: Work, tool: Tool, part: ToolPart, arguments: dict[str, Any], place: Place
+) -> tuple[ToolPart, Place]:
+    """Store the call as running: whoever finds this run after a crash must know that it may have
+    been done."""
+    if isinstance(tool, DelegatingTool):
+        part, sub_agent = await work.delegate(part, tool.assignment(arguments))
+        return part, replace(place, sub_agent=sub_agent)
+    part = replace(part, state=ToolState.RUNNING)
+    # What only asked is told to run and to have ended in one write: no crash finds it under way, so
+    # its run can still be left to whoever answers what else it asks.
+    if not isinstance(tool, AskingTool):
+        _record(work, part)
+        await work.recorder.flush()
+    return part, place
 
 
 def _whole(part: ToolPart) -> ToolPart:

@@ -1,5 +1,6 @@
 """Work is one run being done: what its worker may see and do, and nothing more."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ import anyio
 from msgspec.structs import replace
 
 from tenuto.core import editing, giving, steering, waiting
+from tenuto.core.delegating import Assignment
 from tenuto.core.desk import Decide
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message, ToolFile, ToolPart, files_in
@@ -28,9 +30,12 @@ from tenuto.engine.requests import Requests
 from tenuto.ports.job import Jobs
 from tenuto.ports.query import Background
 from tenuto.ports.store import Store
-from tenuto.ports.tool import GivenFile, NoJobs, Site
+from tenuto.ports.tool import GivenFile, NoJobs, Site, SubAgent, ToolFailed
 
 T = TypeVar("T")
+
+MOST_SUB_AGENTS = 4
+"""Of one run, side by side."""
 
 
 class Worker(Protocol):
@@ -38,6 +43,15 @@ class Worker(Protocol):
 
     def work(self, work: "Work") -> Awaitable[Ending]:
         """Do the run and say how it ended. Cancelling it stops everything it started."""
+
+
+class Delegating(Protocol):
+    """Who lets sub-agents work for a run."""
+
+    async def begin(
+        self, work: "Work", part: ToolPart, assignment: Assignment
+    ) -> tuple[ToolPart, SubAgent]:
+        """The call as it runs, and who does it. Raises ToolFailed."""
 
 
 class Work:
@@ -48,10 +62,14 @@ class Work:
         *,
         started: Started,
         jobs: JobKeeper | None = None,
+        sub_agents: "Delegating | None" = None,
     ) -> None:
         self._store = store
         self._node = node
-        self._fence = started.fence
+        self.fence = started.fence
+        self._sub_agents = sub_agents
+        self.delegating = asyncio.Semaphore(MOST_SUB_AGENTS)
+        """Held while one of its sub-agents works."""
         self._calls = 0
         self.session = started.session
         self.run: Run = started.run
@@ -129,7 +147,7 @@ class Work:
             self._node,
             run=self.run,
             session_id=self.session.id,
-            fence=self._fence,
+            fence=self.fence,
             call_id=part.call_id,
             tool=part.name,
         )
@@ -152,7 +170,7 @@ class Work:
         await self.recorder.flush()
         message_id = self.recorder.message_id
         await self._commit(
-            lambda desk: giving.give(desk, self._fence, message_id, change, self._node.moment())
+            lambda desk: giving.give(desk, self.fence, message_id, change, self._node.moment())
         )
         self.recorder.stored_elsewhere(ended)
         return ended
@@ -172,6 +190,12 @@ class Work:
     async def file_content(self, file_id: FileId) -> bytes:
         return await self._insist(lambda: self._store.file_content(file_id))
 
+    async def delegate(self, part: ToolPart, assignment: Assignment) -> tuple[ToolPart, SubAgent]:
+        """Begin a call by handing its work to a sub-agent. Raises ToolFailed."""
+        if self._sub_agents is None:
+            raise ToolFailed("There are no sub-agents here.")
+        return await self._sub_agents.begin(self, part, assignment)
+
     async def keep_output(self, name: str, piece: OutputPiece, forget: tuple[int, int]) -> None:
         """Keep a piece of what a call prints."""
         await self._store.keep_output(self.session.id, name, piece, forget=forget)
@@ -185,7 +209,7 @@ class Work:
         await self.recorder.flush()
         open_message = self.recorder.message()
         steered = await self._commit(
-            lambda desk: steering.take_steers(desk, self._fence, open_message, self._node.moment()),
+            lambda desk: steering.take_steers(desk, self.fence, open_message, self._node.moment()),
         )
         if steered is None:
             return ()
@@ -197,14 +221,14 @@ class Work:
         """Say that the run waits for its provider; None: that it goes on."""
         await self.recorder.flush()
         await self._commit(
-            lambda desk: waiting.wait(desk, self._fence, wait, self._node.moment()),
+            lambda desk: waiting.wait(desk, self.fence, wait, self._node.moment()),
         )
 
     async def notice(self, words: tuple[str, ...]) -> None:
         """Say what the provider did not take and was asked without."""
         await self.recorder.flush()
         await self._commit(
-            lambda desk: waiting.notice(desk, self._fence, words, self._node.moment()),
+            lambda desk: waiting.notice(desk, self.fence, words, self._node.moment()),
         )
 
     async def compact(
@@ -213,7 +237,7 @@ class Work:
         await self.recorder.flush()
         await self._commit(
             lambda desk: editing.compacted(
-                desk, self._fence, through, summary, self._node.moment(), part=part
+                desk, self.fence, through, summary, self._node.moment(), part=part
             ),
         )
 

@@ -46,6 +46,10 @@ class SessionQuery(Value):
     workspace_id: WorkspaceId | None = None
     words: str | None = None
     archived: bool = False
+    parent: SessionId | None = None
+    """Only its sub-agents, archived or not."""
+    children: bool = False
+    """Sub-agents too; else there are none, unless `parent` names whose."""
     limit: int = 50
     cursor: str | None = None
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from tenuto.core.comparison import Comparison, Verdict
-from tenuto.core.desk import Decide, Desk, Sight
+from tenuto.core.desk import Decide, Desk, Joint, Sight
 from tenuto.core.event import Event, Stored
 from tenuto.core.file import FileInfo
 from tenuto.core.message import Message
@@ -105,6 +105,21 @@ class Desks(Protocol):
         once: Once | None = None,
     ) -> Session:
         """Store a new session with the beginning of its log (a fork has one)."""
+
+
+Together = Callable[[Mapping[SessionId, Desk]], Joint[T]]
+"""Decides about several sessions at once, seeing the desks of those that are there."""
+
+
+class Families(Protocol):
+    """A session and its sub-agents, which are in one workspace. What a sub-agent asks is repeated in
+    the log of the session that it is of, by every change that tells of it."""
+
+    async def commit_together(
+        self, session_ids: Sequence[SessionId], decide: Together[T], *, new: Session | None = None
+    ) -> T:
+        """As `commit`, for all of these sessions, and for a new one: all changes or none. A new one
+        that the decision changes nothing of is not made."""
 
 
 class Insides(Protocol):
@@ -257,7 +272,20 @@ class Upkeep(Protocol):
         went away."""
 
 
-class Store(View, Log, Desks, Insides, Places, Outputs, Judging, Nodes, Keeping, Upkeep, Protocol):
+class Store(
+    View,
+    Log,
+    Desks,
+    Families,
+    Insides,
+    Places,
+    Outputs,
+    Judging,
+    Nodes,
+    Keeping,
+    Upkeep,
+    Protocol,
+):
     """All of it. One object per technology, one conformance suite for all."""
 
     def seen_by(self, who: Principal) -> View:

@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from tenuto.core.delegating import Assignment
 from tenuto.core.job import Job
 from tenuto.core.question import Answers, Inquiry
 from tenuto.core.rule import Rule, Subject
@@ -97,6 +98,20 @@ async def nobody_asked(inquiries: Sequence[Inquiry]) -> UserReply:
     return UserReply(kind=ReplyKind.NOBODY)
 
 
+class Delegated(Value):
+    """What came of a sub-agent's work."""
+
+    session_id: SessionId
+    run: Run
+    """As it ended."""
+    text: str
+    """The last that it said."""
+
+
+SubAgent = Callable[[], Awaitable[Delegated]]
+"""Waits until it has ended. Who stops waiting stops it."""
+
+
 class Place(Value):
     """What one call may know and do. Whatever else tools need of the server is a small protocol of
     its own, a field here, and given by the toolbox."""
@@ -126,6 +141,8 @@ class Place(Value):
     it: a tool that can, asks before it begins (`AskingTool`)."""
     reply: UserReply | None = None
     """What was answered before it began; None: it asks nobody first."""
+    sub_agent: SubAgent | None = None
+    """Who does the call's work; None: it does it itself."""
 
 
 class GivenFile(Value):
@@ -179,11 +196,20 @@ class Tool(Protocol):
 
 @runtime_checkable
 class AskingTool(Tool, Protocol):
-    """Asks a person before it begins: `place.reply` is the answer. Nothing is under way while it
-    waits, so its run can be left, and goes on anywhere."""
+    """Asks a person, and does nothing but say what came of it (`place.reply`). Nothing is ever
+    under way for it, so its run can be left while it waits, and goes on anywhere."""
 
     def inquiries(self, arguments: dict[str, Any]) -> Sequence[Inquiry]:
         """What to ask, 1 to 4 questions. Raises ToolFailed."""
+
+
+@runtime_checkable
+class DelegatingTool(Tool, Protocol):
+    """Hands its work to a sub-agent (`place.sub_agent`): the call begins in the same commit that
+    accepts the sub-agent's prompt."""
+
+    def assignment(self, arguments: dict[str, Any]) -> Assignment:
+        """What to do. Raises ToolFailed."""
 
 
 class Tools(Protocol):

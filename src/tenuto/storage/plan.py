@@ -1,10 +1,12 @@
 """What a change does to a session's rows, worked out once for every technology."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from tenuto.core.day_usage import Booking, used_by
+from tenuto.core.desk import Change, Desk
 from tenuto.core.event import (
     IN_WORKSPACE,
     Event,
@@ -34,6 +36,10 @@ from tenuto.core.run import Run, RunStatus, files_of
 from tenuto.core.session import Control, Session
 from tenuto.core.thing import Thing, kind_of
 from tenuto.core.value import FileId, Instant, MessageId, PartId, RunId, Value
+
+ECHOED = frozenset(
+    ("approval.requested", "approval.resolved", "question.asked", "question.answered")
+)
 
 
 class RunRow(Value):
@@ -119,6 +125,23 @@ def plan(
         used=(*used_by([e.run for e in events if isinstance(e, RunFinished)], revealed), *booked),
         deleted_at=planner.deleted_at,
     )
+
+
+def planned_for(laid: Desk, change: Change[Any]) -> Plan:
+    """What a change does to the session that it was decided on."""
+    return plan(
+        laid.session,
+        change.control,
+        change.events,
+        change.finished,
+        change.revealed,
+        change.booked,
+    )
+
+
+def empty_desk(session: Session) -> Desk:
+    """Of a session that is not there yet."""
+    return Desk(session=session, control=Control(), active=None, queue=())
 
 
 class _Planner:
@@ -209,8 +232,9 @@ class _Planner:
 def _shared(
     events: Sequence[Event], before: Session, after: Session, *, deleted: Instant | None
 ) -> tuple[Event, ...]:
-    if after.comparison is not None:
-        # A pane is its comparison's affair: whoever watches the workspace sees none.
+    if after.comparison is not None or after.parent:
+        # A pane is its comparison's affair, a sub-agent its session's: whoever watches the
+        # workspace sees none.
         return ()
     if before.comparison is not None:
         return (_created(after, events[-1].at, events[-1].by),)
@@ -227,11 +251,26 @@ def _shared(
     )
 
 
+def echoes(change: Plan) -> bool:
+    """Whether it is of a sub-agent, and tells of something that people are asked."""
+    return bool(change.session.parent) and any(one.type in ECHOED for one in change.stored)
+
+
+def echo(change: Plan, root: Session, control: Control) -> Plan | None:
+    """What a sub-agent asks, and what is answered, as the log of the session repeats it that people
+    look at; None if there is nothing to repeat. `root` and `control` are as they are before it."""
+    asked = (stored.event() for stored in change.stored if stored.type in ECHOED)
+    run_id = change.session.parent.run_id if change.session.parent else None
+    heard = run_id if run_id == root.active_run else None
+    events = [replace(event, session_id=root.id, run_id=heard) for event in asked]
+    return plan(root, control, events, ()) if events else None
+
+
 def created(plan: Plan) -> Plan:
     """The plan of a new session: its workspace hears of it first, and it is not made if a file that
     it speaks of went away since it was read."""
     session = plan.session
-    if session.comparison is not None:
+    if session.comparison is not None or session.parent:
         return plan
     plan = replace(plan, claimed=plan.files)
     return replace(plan, shared=(_created(session, session.created_at, session.by), *plan.shared))

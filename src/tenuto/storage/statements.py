@@ -199,7 +199,7 @@ def rows_of(plan: Plan, *, before: Session | None) -> Rows:
         unfolded=tuple(
             _unfolded(m) for m in messages if m.finished is not None and m.message.parts
         ),
-        things=tuple(_thing(row) for row in plan.things),
+        things=tuple(_thing(session.id, row) for row in plan.things),
         summaries=tuple(
             SummaryRow(session.id, c.seq, c.through, c.part, c.summary) for c in plan.compactions
         ),
@@ -242,11 +242,19 @@ def _session(plan: Plan) -> SessionRow:
         id=session.id,
         workspace_id=session.workspace_id,
         archived=session.archived,
-        comparison_id=session.comparison.id if session.comparison else None,
+        comparison_id=_whose(session),
         updated_at=session.updated_at,
         body=encode(session),
         control=encode(plan.control),
     )
+
+
+def _whose(session: Session) -> str | None:
+    """What it is part of, and not listed without: a comparison, or the session whose sub-agent it
+    is. One column has both."""
+    if session.comparison is not None:
+        return session.comparison.id
+    return session.parent.session_id if session.parent else None
 
 
 def _new_run(row: RunRow, accepted: int) -> NewRunRow:
@@ -286,10 +294,11 @@ def _unfolded(row: MessageRow) -> UnfoldedRow:
     return UnfoldedRow(row.message.session_id, row.message.id, row.finished, row.finished_at)
 
 
-def _thing(row: ThingRow) -> PutThingRow:
+def _thing(session_id: SessionId, row: ThingRow) -> PutThingRow:
+    """Of the log that tells of it: a session repeats what its sub-agents ask."""
     thing = row.thing
     kind = kind_of(type(thing)).name
-    return PutThingRow(thing.session_id, kind, thing.id, row.seq, is_open(thing), encode(thing))
+    return PutThingRow(session_id, kind, thing.id, row.seq, is_open(thing), encode(thing))
 
 
 def _usage(plan: Plan) -> tuple[UsageRow, ...]:

@@ -13,6 +13,7 @@ import { shell } from "./shell";
 import { start_job } from "./start_job";
 import { stop_job } from "./stop_job";
 import { skill } from "./skill";
+import { task } from "./task";
 import { todo } from "./todo";
 import type { Tool } from "./tool";
 import { write_file } from "./write_file";
@@ -30,6 +31,7 @@ const KNOWN: Record<string, Tool> = {
   start_job,
   stop_job,
   skill,
+  task,
   todo,
   write_file,
 };

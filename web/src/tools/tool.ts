@@ -63,6 +63,7 @@ export interface AskedItem {
 }
 
 export type Body =
+  | { kind: "prompt"; text: string }
   | { kind: "asked"; items: AskedItem[]; instead: string | null; unanswered: string | null }
   | { kind: "shell" }
   | { kind: "todo"; items: TodoItem[] }

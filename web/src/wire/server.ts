@@ -13,6 +13,7 @@ export type AnsweredBy = "run" | "steer" | "user";
 export interface Approval {
   id: string;
   session_id: string;
+  root_session_id?: string;
   run_id: string;
   call_id: string;
   part_id?: string;
@@ -72,6 +73,17 @@ export interface ChangeList {
 }
 
 export type ChangeState = "conflict" | "not_revertible" | "reverted" | "revertible";
+
+/** What the sub-agents of a run used. It is in their own runs' usage, and in no other. */
+export interface ChildUsage {
+  input_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  cache_read_tokens: number;
+  cache_write_tokens: number;
+  exact: boolean;
+  cost_usd: number | null;
+}
 
 export interface Choice {
   index: number;
@@ -546,6 +558,13 @@ export interface PanesPrompt {
   on_disconnect?: OnDisconnect;
 }
 
+/** The call that a session is the sub-agent of. */
+export interface ParentCall {
+  session_id: string;
+  run_id: string;
+  call_id: string;
+}
+
 export interface PartDelta {
   type: "part.delta";
   session_id: string;
@@ -807,6 +826,8 @@ export interface Run {
   effort: Effort | null;
   options: Options | null;
   attended: boolean;
+  parent_run?: string;
+  tools?: ToolScope;
   waiting: Waiting | null;
   notices: string[];
   usage: Usage;
@@ -914,6 +935,7 @@ export interface Session {
   usage: Usage;
   grants: string[];
   comparison: PaneOf | null;
+  parent?: ParentCall;
 }
 
 export interface SessionChange {
@@ -1133,6 +1155,9 @@ export interface ToolRule {
   permission: Permission;
 }
 
+/** Which tools a sub-agent has. */
+export type ToolScope = "all" | "look";
+
 export type ToolState =
   | "cancelled"
   | "denied"
@@ -1152,6 +1177,7 @@ export interface Usage {
   cache_write_tokens: number;
   exact: boolean;
   cost_usd: number | null;
+  children?: ChildUsage;
 }
 
 export interface UsageByDay {
@@ -1159,7 +1185,7 @@ export interface UsageByDay {
 }
 
 /** What it was for. */
-export type UsageKind = "run" | "summary" | "title";
+export type UsageKind = "run" | "sub_agent" | "summary" | "title";
 
 /** What a cancel of a session does to the runs that wait. */
 export type Waiters = "cancel" | "hold";

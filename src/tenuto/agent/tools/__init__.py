@@ -13,6 +13,7 @@ from tenuto.agent.tools.settings import ToolSettings
 from tenuto.agent.tools.shell import Shell
 from tenuto.agent.tools.start_job import StartJob
 from tenuto.agent.tools.stop_job import StopJob
+from tenuto.agent.tools.task import Task
 from tenuto.agent.tools.todo import Todo
 from tenuto.agent.tools.write_file import WriteFile
 from tenuto.ports.tool import Tool
@@ -32,6 +33,7 @@ KINDS = (
     FetchUrl,
     Todo,
     AskUser,
+    Task,
 )
 THREADS = 16
 """More would only wait for the same disk."""

@@ -15,7 +15,7 @@ from tenuto.api.streams import Viewing
 from tenuto.core.cancelling import Waiters
 from tenuto.core.message import Message
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges
-from tenuto.core.value import MessageId, Value, WorkspaceId
+from tenuto.core.value import MessageId, SessionId, Value, WorkspaceId
 from tenuto.engine.queue import Released
 from tenuto.engine.sessions import NewSession
 from tenuto.engine.stops import CancelReceipt, WhichJobs
@@ -27,6 +27,12 @@ ARCHIVED: Parameter[bool] = Parameter(
 )
 BEFORE: Parameter[MessageId | None] = Parameter(
     name="before", kind=str, usual=None, meaning="Only messages before this one."
+)
+CHILDREN: Parameter[bool] = Parameter(
+    name="children", kind=bool, usual=False, meaning="`true`: sub-agents among the others."
+)
+PARENT: Parameter[SessionId | None] = Parameter(
+    name="parent", kind=str, usual=None, meaning="Only the sub-agents of this session."
 )
 MOST_MESSAGES: Parameter[int | None] = Parameter(
     name="limit", kind=LIMIT.kind, usual=None, meaning="How many messages, the newest; else all."
@@ -85,6 +91,8 @@ async def listing(call: Call) -> ASGIApp:
         workspace_id=call.ask(WORKSPACE) or None,
         words=call.ask(WORDS) or None,
         archived=call.ask(ARCHIVED),
+        parent=call.ask(PARENT) or None,
+        children=call.ask(CHILDREN),
         limit=call.ask(LIMIT),
         cursor=call.ask(CURSOR),
     )
@@ -154,7 +162,7 @@ ENDPOINTS = (
         tag="sessions",
         summary="Sessions, newest activity first; `q` searches titles and messages",
         gives=SessionPage,
-        query=(WORKSPACE, WORDS, ARCHIVED, LIMIT, CURSOR),
+        query=(WORKSPACE, WORDS, ARCHIVED, PARENT, CHILDREN, LIMIT, CURSOR),
     ),
     Endpoint(
         method="GET",

@@ -52,8 +52,7 @@ class MemoryLibrary:
             self._state.session(rows)
             for rows in self._state.by_session.values()
             if query.workspace_id in (None, rows.session.workspace_id)
-            and query.archived == rows.session.archived
-            and rows.session.comparison is None
+            and _is_listed(rows.session, query)
             and (query.words is None or matches(rows, query.words))
         ]
         found.sort(key=lambda session: (session.updated_at, session.id), reverse=True)
@@ -98,7 +97,8 @@ class MemoryLibrary:
         here = [
             rows
             for rows in self._state.by_session.values()
-            if rows.session.workspace_id == workspace_id and rows.session.comparison is None
+            if rows.session.workspace_id == workspace_id
+            and _is_listed(rows.session, SessionQuery(archived=rows.session.archived))
         ]
         runs = [run for rows in here for run in rows.runs.values() if not run.ended]
         runs.sort(
@@ -226,3 +226,11 @@ class MemoryLibrary:
         if file_id not in self._state.files:
             raise no_such("file", file_id)
         return self._state.files[file_id]
+
+
+def _is_listed(session: Session, query: SessionQuery) -> bool:
+    if query.parent is not None:
+        return bool(session.parent) and session.root_id == query.parent
+    if session.comparison is not None or session.archived != query.archived:
+        return False
+    return query.children or not session.parent

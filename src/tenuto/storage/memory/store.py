@@ -15,7 +15,7 @@ from tenuto.core.principal import Principal
 from tenuto.core.session import Control, Fence, Session, Workspace
 from tenuto.core.value import NodeId, SessionId, StreamId, WorkspaceId
 from tenuto.ports.query import Once, Page
-from tenuto.ports.store import Sink
+from tenuto.ports.store import Sink, Together
 from tenuto.ports.view import View
 from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.memory.comparisons import MemoryComparisons
@@ -27,7 +27,7 @@ from tenuto.storage.memory.session_rows import SessionRows, Tape
 from tenuto.storage.memory.upkeep import MemoryUpkeep
 from tenuto.storage.memory.usage import MemoryUsage
 from tenuto.storage.once import Answer, first
-from tenuto.storage.plan import Plan, created, plan
+from tenuto.storage.plan import Plan, created, echo, empty_desk, plan, planned_for
 from tenuto.storage.store_clock import LeaseClock, StoreClock
 
 T = TypeVar("T")
@@ -127,6 +127,33 @@ class MemoryStore(
         await checkpoint()
         return result, head
 
+    async def commit_together(
+        self, session_ids: Sequence[SessionId], decide: Together[T], *, new: Session | None = None
+    ) -> T:
+        await checkpoint()
+        there = [one for one in session_ids if one in self._state.by_session]
+        desks = {
+            one: self._state.rows(one).desk(Sight.CONTROL, head=self._state.tape(one).head)
+            for one in there
+        }
+        if new is not None:
+            self._state.must_be_new(new.id)
+            desks[new.id] = empty_desk(new)
+        joint = decide(desks)
+        plans = [planned_for(desks[one], change) for one, change in joint.changes.items()]
+        for planned in plans:
+            self._state.must_hold(planned.claimed)
+        for planned in plans:
+            if new is not None and planned.session.id == new.id:
+                self._create(new, planned)
+            else:
+                self._apply(planned)
+            self._echo(planned)
+        for session_id in joint.changes:
+            self._changed(session_id)
+        await checkpoint()
+        return joint.result
+
     async def answered(self, once: Once | None, answer: type[T]) -> T | None:
         known = self._known(once)
         if once is None or known is None:
@@ -198,20 +225,24 @@ class MemoryStore(
         rows = self._state.rows(session_id)
         desk = rows.desk(sight, head=self._state.tape(session_id).head)
         change = decide(desk)
-        planned = plan(
-            desk.session,
-            change.control,
-            change.events,
-            change.finished,
-            change.revealed,
-            change.booked,
-        )
+        planned = planned_for(desk, change)
         self._state.must_hold(planned.claimed)
         self._remember(once, session_id, change.result)
         if change.events or change.booked or change.control != desk.control:
             self._apply(planned)
+            self._echo(planned)
             self._changed(session_id)
         return change.result
+
+    def _echo(self, planned: Plan) -> None:
+        """The session that people look at repeats what its sub-agents ask."""
+        session = planned.session
+        root = self._state.by_session.get(session.root_id)
+        if root is None or not session.parent:
+            return
+        heard = echo(planned, self._state.session(root), root.control)
+        if heard is not None:
+            self._apply(heard)
 
     def _create(self, session: Session, planned: Plan) -> Session:
         beginning = created(planned)

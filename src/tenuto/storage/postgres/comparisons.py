@@ -12,9 +12,9 @@ from tenuto.ports.store import Judge
 from tenuto.storage.assemble import NEWEST, decode, decode_all, session_of
 from tenuto.storage.cursor import comparison_cursor, place
 from tenuto.storage.missing import no_such
-from tenuto.storage.plan import created, plan
+from tenuto.storage.plan import created, plan, planned_for
 from tenuto.storage.postgres.deciding import Changes
-from tenuto.storage.postgres.desks import ALL_TRIES, planned_for
+from tenuto.storage.postgres.families import ALL_TRIES
 from tenuto.storage.postgres.parts import StoreParts
 from tenuto.storage.postgres.trouble import explained
 from tenuto.storage.postgres.writing import NEW, Guard, Judged, remember

@@ -13,9 +13,10 @@ from tenuto.ports.query import Once, Page
 from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.assemble import PAGE_BYTES, stored_events
 from tenuto.storage.missing import no_such
-from tenuto.storage.plan import Plan, created, plan
+from tenuto.storage.plan import Plan, created, plan, planned_for
 from tenuto.storage.postgres.connections import STATEMENT_SECONDS
 from tenuto.storage.postgres.deciding import Changes
+from tenuto.storage.postgres.families import ALL_TRIES, heard, joined
 from tenuto.storage.postgres.parts import StoreParts
 from tenuto.storage.postgres.trouble import explained, is_refusal
 from tenuto.storage.postgres.writing import NEW, Guard, remember
@@ -25,7 +26,6 @@ T = TypeVar("T")
 
 TRIES = 5
 """So often a decision is made on what it saw; after that the session is locked for it."""
-ALL_TRIES = 50
 LET_GO = "idle_in_transaction_session_timeout"
 LET_GO_SECONDS = 2
 
@@ -151,6 +151,8 @@ class _Decision:
         change = self._decide(laid)
         planned = planned_for(laid, change)
         changes = _changes(laid, change, planned, found.revs[self._id])
+        echoed = await heard(parts, planned, within=changes, connection=connection)
+        changes = joined(changes, echoed)
         remembered = remember(once, self._id, change.result)
         if planned.deleted_at is not None:
             remembered = None
@@ -200,17 +202,6 @@ class _Sender:
             self._connection.terminate()
             return await self._parts.writes.write("write", values, doubt=True)
         return row
-
-
-def planned_for(laid: Desk, change: Change[Any]) -> Plan:
-    return plan(
-        laid.session,
-        change.control,
-        change.events,
-        change.finished,
-        change.revealed,
-        change.booked,
-    )
 
 
 def _changes(laid: Desk, change: Change[Any], planned: Plan, rev: int) -> Changes:

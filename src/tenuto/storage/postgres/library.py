@@ -190,8 +190,10 @@ class PostgresLibrary:
         """A page of sessions, and where their workspace's log is; with its runs, if so many."""
         at, id = NEWEST if query.cursor is None else place(query.cursor)
         words = None if query.words is None else queries(query.words)
-        sql = self._parts.sql["sessions_page"]
+        sql = self._parts.sql["sessions_with_children" if query.children else "sessions_page"]
         values = [query.archived, at, id, query.workspace_id, query.limit + 1, words]
+        if query.parent is not None:
+            sql, values = self._parts.sql["sessions_within"], [query.parent, at, id, values[4]]
         if most_runs is not None:
             sql, values = f"{sql} {self._parts.sql['workspace_more']}", [*values, most_runs]
         while True:

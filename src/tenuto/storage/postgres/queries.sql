@@ -30,6 +30,11 @@ SELECT said, what, base, n FROM tenuto_write_1($1, $2, $3, $4, $5, $6, $7, $8, $
     $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31,
     $32, $33, $34, $35);
 
+-- name: write_beside
+SELECT said, what, base, n FROM tenuto_write_beside_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
+    $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29,
+    $30, $31, $32, $33, $34, $35, $36);
+
 -- name: sequence
 SELECT base, n FROM tenuto_sequence_1($1);
 
@@ -120,6 +125,36 @@ SELECT 's' AS k, row_number() OVER (ORDER BY page.updated_at DESC, page.id DESC)
 FROM (
     SELECT s.id, s.updated_at, s.body, l.head FROM sessions s JOIN logs l ON l.stream = s.id
     WHERE s.comparison_id IS NULL AND s.archived = $1 AND (s.updated_at, s.id) < ($2, $3)
+        AND ($4::text IS NULL OR s.workspace_id = $4)
+        AND ($6::text[] IS NULL OR s.id IN (
+            SELECT w.session_id FROM unnest($6::text[]) WITH ORDINALITY AS q(word, n)
+            JOIN search w ON w.words @@ q.word::tsquery
+            GROUP BY w.session_id HAVING count(DISTINCT q.n) = cardinality($6::text[])
+        ))
+    ORDER BY s.updated_at DESC, s.id DESC LIMIT $5
+) page
+UNION ALL
+SELECT 'l', 0, head, NULL, EXISTS (SELECT 1 FROM outbox WHERE workspace_id = $4) FROM logs
+WHERE stream = $4
+
+-- name: sessions_within
+-- Of the session whose sub-agents they are.
+SELECT 's' AS k, row_number() OVER (ORDER BY page.updated_at DESC, page.id DESC) AS place,
+    page.head AS n, page.body, false AS waiting
+FROM (
+    SELECT s.id, s.updated_at, s.body, l.head FROM sessions s JOIN logs l ON l.stream = s.id
+    WHERE s.comparison_id = $1 AND (s.updated_at, s.id) < ($2, $3)
+    ORDER BY s.updated_at DESC, s.id DESC LIMIT $4
+) page
+
+-- name: sessions_with_children
+-- Goes through all of them: for the few who want to see what is not listed.
+SELECT 's' AS k, row_number() OVER (ORDER BY page.updated_at DESC, page.id DESC) AS place,
+    page.head AS n, page.body, false AS waiting
+FROM (
+    SELECT s.id, s.updated_at, s.body, l.head FROM sessions s JOIN logs l ON l.stream = s.id
+    WHERE (s.comparison_id IS NULL OR starts_with(s.comparison_id, 'ses_'))
+        AND s.archived = $1 AND (s.updated_at, s.id) < ($2, $3)
         AND ($4::text IS NULL OR s.workspace_id = $4)
         AND ($6::text[] IS NULL OR s.id IN (
             SELECT w.session_id FROM unnest($6::text[]) WITH ORDINALITY AS q(word, n)

@@ -15,6 +15,7 @@ from tenuto.storage.postgres.comparisons import PostgresComparisons
 from tenuto.storage.postgres.connections import NO_STATEMENTS, STATEMENTS, Connections, connect
 from tenuto.storage.postgres.deciding import Deciding
 from tenuto.storage.postgres.desks import PostgresDesks
+from tenuto.storage.postgres.families import PostgresFamilies
 from tenuto.storage.postgres.lanes import Lanes
 from tenuto.storage.postgres.library import PostgresLibrary
 from tenuto.storage.postgres.lifeline import Lifeline
@@ -36,6 +37,7 @@ DECIDERS = 4
 
 class PostgresStore(
     PostgresDesks,
+    PostgresFamilies,
     PostgresLibrary,
     PostgresComparisons,
     PostgresPlaces,

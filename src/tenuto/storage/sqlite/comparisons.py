@@ -12,12 +12,11 @@ from tenuto.ports.store import Judge
 from tenuto.storage.assemble import NEWEST, decode, session_of
 from tenuto.storage.cursor import comparison_cursor, place
 from tenuto.storage.missing import no_such
-from tenuto.storage.plan import plan
+from tenuto.storage.plan import plan, planned_for
 from tenuto.storage.sqlite.desks import (
     at_most_once,
     insert_session,
     must_have_workspace,
-    planned_for,
     remember,
 )
 from tenuto.storage.sqlite.file.db import Database

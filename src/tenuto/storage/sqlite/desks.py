@@ -6,24 +6,25 @@ from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
-from tenuto.core.desk import Change, Decide, Desk, Sight
+from tenuto.core.desk import Decide, Sight
 from tenuto.core.error import Conflict
 from tenuto.core.event import Event, store_as
 from tenuto.core.message import Message
 from tenuto.core.session import Control, Fence, Session
 from tenuto.core.value import NodeId, SessionId, StreamId, WorkspaceId
 from tenuto.ports.query import Once, Page
+from tenuto.ports.store import Together
 from tenuto.storage.appendable import must_be_appendable
 from tenuto.storage.assemble import PAGE_BYTES, stored_events
 from tenuto.storage.missing import no_such
 from tenuto.storage.once import Answer, first
-from tenuto.storage.plan import Plan, created, plan
+from tenuto.storage.plan import Plan, created, echo, empty_desk, plan, planned_for
 from tenuto.storage.sqlite.file.appending import Append
 from tenuto.storage.sqlite.file.db import Database
 from tenuto.storage.sqlite.file.transaction import Row, Transaction
 from tenuto.storage.sqlite.file.writer import Written
 from tenuto.storage.sqlite.projecting import Told, write_plan
-from tenuto.storage.sqlite.rows import desk
+from tenuto.storage.sqlite.rows import desk, held
 from tenuto.storage.statements import rows_of
 
 T = TypeVar("T")
@@ -72,6 +73,11 @@ class SqliteDesks:
             return _commit(tx, session_id, decide, sight, once)
 
         return await self._db.write(work)
+
+    async def commit_together(
+        self, session_ids: Sequence[SessionId], decide: Together[T], *, new: Session | None = None
+    ) -> T:
+        return await self._db.write(lambda tx: _commit_together(tx, session_ids, decide, new))
 
     async def answered(self, once: Once | None, answer: type[T]) -> T | None:
         known = None if once is None else await self._db.read(lambda tx: answered(tx, once))
@@ -163,21 +169,40 @@ def _commit(
     if not change.events and not change.booked and change.control == laid.control:
         remember(tx, once, session_id, change.result)
         return Written(result=result)
-    logs = write_plan(tx, planned, before=laid.session)
+    logs = write_plan(tx, planned, before=laid.session) + _echo(tx, planned)
     if planned.deleted_at is None:
         remember(tx, once, session_id, change.result)
     return Written(result=result, logs=logs, changed=(session_id,))
 
 
-def planned_for(laid: Desk, change: Change[Any]) -> Plan:
-    return plan(
-        laid.session,
-        change.control,
-        change.events,
-        change.finished,
-        change.revealed,
-        change.booked,
-    )
+def _commit_together(
+    tx: Transaction, session_ids: Sequence[SessionId], decide: Together[T], new: Session | None
+) -> Written[T]:
+    there = [one for one in session_ids if tx.row("session", session_id=one) is not None]
+    desks = {one: desk(tx, one, Sight.CONTROL) for one in there}
+    if new is not None:
+        desks[new.id] = empty_desk(new)
+    joint = decide(desks)
+    logs: Told = ()
+    for session_id, change in joint.changes.items():
+        laid = desks[session_id]
+        planned = planned_for(laid, change)
+        if new is not None and session_id == new.id:
+            logs += insert_session(tx, planned)[1]
+        else:
+            logs += write_plan(tx, planned, before=laid.session)
+        logs += _echo(tx, planned)
+    return Written(result=joint.result, logs=logs, changed=tuple(joint.changes))
+
+
+def _echo(tx: Transaction, planned: Plan) -> Told:
+    """The session that people look at repeats what its sub-agents ask."""
+    root_id = planned.session.root_id
+    if not planned.session.parent or tx.row("session", session_id=root_id) is None:
+        return ()
+    root = held(tx, root_id)
+    heard = echo(planned, root.session, root.control)
+    return () if heard is None else write_plan(tx, heard, before=root.session)
 
 
 def _create(

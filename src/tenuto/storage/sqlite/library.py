@@ -157,7 +157,13 @@ def _sessions(tx: Transaction, query: SessionQuery) -> SessionPage:
 
 def _session_rows(tx: Transaction, query: SessionQuery, at: str, id: str) -> list[Row]:
     common = {"archived": query.archived, "at": at, "id": id, "limit": query.limit + 1}
+    if query.parent is not None:
+        return tx.rows("sessions_within", parent=query.parent, at=at, id=id, limit=query.limit + 1)
     found = None if query.words is None else sessions_with(tx, query.words)
+    if query.children:
+        among = None if found is None else encode(found).decode()
+        whose = query.workspace_id
+        return tx.rows("sessions_with_children", ids=among, workspace_id=whose, **common)
     if found is not None:
         how = "sessions_found" if len(found) <= FEW else "sessions_among"
         ids = encode(found).decode()

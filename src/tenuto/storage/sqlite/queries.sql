@@ -66,6 +66,22 @@ WHERE sessions.comparison_id IS NULL
     AND (sessions.updated_at, sessions.id) < (:at, :id)
 ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
 
+-- name: sessions_within
+-- Of the session whose sub-agents they are.
+SELECT sessions.body, logs_now.head FROM sessions JOIN logs_now ON logs_now.stream = sessions.id
+WHERE sessions.comparison_id = :parent AND (sessions.updated_at, sessions.id) < (:at, :id)
+ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
+
+-- name: sessions_with_children
+-- Goes through all of them: for the few who want to see what is not listed.
+SELECT sessions.body, logs_now.head FROM sessions JOIN logs_now ON logs_now.stream = sessions.id
+WHERE (sessions.comparison_id IS NULL OR sessions.comparison_id GLOB 'ses_*')
+    AND sessions.archived = :archived
+    AND (:workspace_id IS NULL OR sessions.workspace_id = :workspace_id)
+    AND (:ids IS NULL OR sessions.id IN (SELECT value FROM json_each(:ids)))
+    AND (sessions.updated_at, sessions.id) < (:at, :id)
+ORDER BY sessions.updated_at DESC, sessions.id DESC LIMIT :limit;
+
 -- name: sessions_found
 -- Looks each one up: right while they are few.
 SELECT sessions.body, logs_now.head FROM json_each(:ids) AS found
