@@ -62,6 +62,7 @@ def build_engine(
     homes = Homes(store, node)
     coordinator = Coordinator(store, driver, homes, node, most_runs=active_runs)
     heart = Heart(store, coordinator, node, lease_seconds=lease_seconds)
+    heart.on_kept.append(switchboard.kept_moved)
     checking = Checking(store, models, node, commands)
     inbox = Inbox(store, checking, endings, coordinator, node)
     sessions = SessionKeeper(store, models, coordinator, endings, node, jobs)

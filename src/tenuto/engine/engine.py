@@ -43,6 +43,7 @@ class Switchboard:
         self.on_rang: list[Callable[[Collection[StreamId]], None]] = []
         self.on_rang_changed: list[Callable[[Collection[SessionId]], None]] = []
         self.on_rang_kept: list[Callable[[str], None]] = []
+        self.on_kept_moved: list[Callable[[], None]] = []
         self.on_resync: list[Callable[[], None]] = []
 
     def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
@@ -64,6 +65,11 @@ class Switchboard:
     def rang_kept(self, name: str) -> None:
         for tell in self.on_rang_kept:
             tell(name)
+
+    def kept_moved(self) -> None:
+        """Some kept value may be another than this node knows."""
+        for tell in self.on_kept_moved:
+            tell()
 
     def resync(self) -> None:
         for tell in self.on_resync:

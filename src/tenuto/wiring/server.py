@@ -26,6 +26,7 @@ from tenuto.clock import RandomIds, SystemClock
 from tenuto.config import Secret, Settings
 from tenuto.core.sandbox import Sandboxing
 from tenuto.core.value import NodeId
+from tenuto.engine.agreed_clock import AgreedClock
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.mcp import McpKeeper
@@ -90,6 +91,9 @@ async def run(settings: Settings, process: Process) -> None:
             )
             switchboard.on_rang_kept.append(saved.rang)
             switchboard.on_resync.append(lambda: saved.rang(SETTINGS))
+            switchboard.on_kept_moved.append(lambda: saved.rang(SETTINGS))
+            switchboard.on_rang_kept.append(servers.rang)
+            switchboard.on_kept_moved.append(servers.look)
             await saved.begin()
             await translate.take_over(settings, saved)
             standing = await anyio.to_thread.run_sync(sandbox.standing)
@@ -171,7 +175,9 @@ def build(
     sandbox: Sandboxing,
 ) -> Parts:
     """The whole server but its socket."""
-    clock, ids, metrics, points = SystemClock(), RandomIds(), Metrics(), process.points
+    ids, metrics, points = RandomIds(), Metrics(), process.points
+    # Where several nodes share a store, all go by its clock.
+    clock = AgreedClock(SystemClock()) if settings.is_shared else SystemClock()
     node = Node(
         id=NodeId(ids.new("node")),
         name=process.name,

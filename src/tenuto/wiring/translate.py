@@ -126,7 +126,7 @@ def mcp_servers(
     async def folder_of(workspace: Workspace) -> Path | None:
         return where.path(workspace) if await where.has(workspace) else None
 
-    shelf = McpShelf(store, AesCipher(lambda: _cipher_key(settings)))
+    shelf = McpShelf(store, AesCipher(lambda: _cipher_key(settings)), store)
     given = McpSettings(patience=_patience(settings), home=home)
     return RemoteServers(shelf, sandbox, folder_of, given)
 
