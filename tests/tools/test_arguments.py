@@ -18,6 +18,9 @@ SIGNATURES = {
     "shell": (["command"], ["command", "timeout", "cwd"], True),
     "fetch_url": (["url"], ["url"], True),
     "todo": (["items"], ["items"], False),
+    "start_job": (["command"], ["command", "name", "cwd"], True),
+    "read_job": (["id"], ["id", "wait", "pattern"], False),
+    "stop_job": (["id"], ["id"], False),
     "ask_user": (["questions"], ["questions"], False),
 }
 

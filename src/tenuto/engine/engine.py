@@ -19,6 +19,7 @@ from tenuto.engine.heart import Heart
 from tenuto.engine.homes import Homes
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.panes import Panes
 from tenuto.engine.queue import Queue
 from tenuto.engine.rescuer import Rescuer
@@ -96,6 +97,7 @@ class Engine:
     heart: Heart
     rescuer: Rescuer
     janitor: Janitor
+    jobs: JobKeeper
     draining: bool = False
     _upkeep: list[asyncio.Task[None]] = field(default_factory=list)
 
@@ -128,6 +130,7 @@ class Engine:
     async def stop(self) -> None:
         """Write the last endings and close every stream."""
         await self.coordinator.stop(STOP_SECONDS)
+        await self.jobs.close()
         await self.stops.close()
         await self.tailer.close()
         for task in self._upkeep:

@@ -47,6 +47,8 @@ class Heart:
         """Told when a value that all nodes share may have changed."""
         self._kept: int | None = None
         self.draining = False
+        self.on_fence: list[Callable[[], None]] = []
+        """Who else must stop what works here."""
         self.living: frozenset[NodeId] = frozenset()
         """Who was alive at the last beat."""
 
@@ -111,6 +113,8 @@ class Heart:
     def _fence(self) -> None:
         log.warning("the lease could not be kept: what runs here is stopped")
         self._coordinator.fence()
+        for stop in self.on_fence:
+            stop()
 
     def _card(self) -> NodeCard:
         return NodeCard(

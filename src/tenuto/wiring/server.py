@@ -34,6 +34,7 @@ from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.saved import SETTINGS
 from tenuto.engine.settings import SettingsKeeper
+from tenuto.ports.job import JobRunner
 from tenuto.ports.points import Points
 from tenuto.ports.store import Store
 from tenuto.ports.tool import Tools
@@ -83,6 +84,7 @@ async def run(settings: Settings, process: Process) -> None:
             tools = translate.tools(settings, sandbox, witnesses, servers)
             keepers = Keepers(
                 tools=tools,
+                job_runner=translate.job_runner(settings, sandbox, witnesses),
                 settings=translate.preferences(settings, saved, models, tools),
                 providers=translate.providers(saved, models, process.mask),
                 mcp=translate.mcp(settings, saved, servers, process.mask),
@@ -151,6 +153,7 @@ async def _serve(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keepers:
     tools: Tools
+    job_runner: JobRunner
     settings: SettingsKeeper
     providers: ProviderKeeper
     mcp: McpKeeper
@@ -199,6 +202,7 @@ def build(
         fold_after_seconds=settings.limits.fold_deltas_days * DAY_SECONDS,
         lease_seconds=settings.limits.lease_seconds,
         active_runs=settings.limits.active_runs,
+        job_runner=keepers.job_runner,
     )
     switchboard.on_committed.append(metrics.committed)
     metrics.gauge("active_runs", "Runs under way.", lambda: len(engine.coordinator.active_runs()))

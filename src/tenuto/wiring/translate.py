@@ -18,6 +18,7 @@ from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
 from tenuto.agent.tools.files.witnesses import Witnesses
+from tenuto.agent.tools.processes.background import BackgroundCommands
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
 from tenuto.agent.tools.search_web import SearchTools, SearchWeb, brave, searxng, tavily
@@ -41,6 +42,7 @@ from tenuto.engine.rulebook import Rules
 from tenuto.engine.saved import Saved
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.engine.toolbox import Toolbox
+from tenuto.ports.job import JobRunner
 from tenuto.ports.points import Points
 from tenuto.ports.preference import Preferences
 from tenuto.ports.store import Store
@@ -110,6 +112,10 @@ def tools(
     built_in = built_in_tools(_tools(settings, sandbox, witnesses))
     own = FixedTools(*built_in), SkillTools(guides(settings)), SearchTools(search(settings))
     return JoinedTools(*own, servers)
+
+
+def job_runner(settings: Settings, sandbox: Sandbox, witnesses: Witnesses) -> JobRunner:
+    return BackgroundCommands(_tools(settings, sandbox, witnesses))
 
 
 def mcp_servers(

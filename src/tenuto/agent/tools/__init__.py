@@ -7,9 +7,12 @@ from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.seen import SeenFiles
 from tenuto.agent.tools.list_files import ListFiles
 from tenuto.agent.tools.read_file import ReadFile
+from tenuto.agent.tools.read_job import ReadJob
 from tenuto.agent.tools.search_files import SearchFiles
 from tenuto.agent.tools.settings import ToolSettings
 from tenuto.agent.tools.shell import Shell
+from tenuto.agent.tools.start_job import StartJob
+from tenuto.agent.tools.stop_job import StopJob
 from tenuto.agent.tools.task import Task
 from tenuto.agent.tools.todo import Todo
 from tenuto.agent.tools.write_file import WriteFile
@@ -24,6 +27,9 @@ KINDS = (
     WriteFile,
     EditFile,
     Shell,
+    StartJob,
+    ReadJob,
+    StopJob,
     FetchUrl,
     Todo,
     AskUser,
