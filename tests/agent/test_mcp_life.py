@@ -50,7 +50,7 @@ class Nobody:
         return None
 
 
-class Asked(Nobody):
+class Patient(Nobody):
     """Somebody who lets a server wait."""
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ async def test_a_call_that_takes_too_long_is_refused_and_the_server_stays(
 async def test_the_clock_of_a_call_stands_while_a_person_is_asked(make: Make) -> None:
     life = make(McpServer(name="toy", command=sys.executable, args=(str(TOY),), timeout=1))
     await life.ready()
-    person = Asked()
+    person = Patient()
     asking = asyncio.create_task(life.ask(call("order"), person))
     await person.began.wait()
     await anyio.sleep(1.5)
@@ -161,7 +161,7 @@ async def test_the_clock_of_a_call_stands_while_a_person_is_asked(make: Make) ->
 async def test_what_a_server_asked_ends_with_the_server(make: Make) -> None:
     life = make()
     await life.ready()
-    person = Asked()
+    person = Patient()
     asking = asyncio.create_task(life.ask(call("order"), person))
     await person.began.wait()
     psutil.Process(toys()[0]).kill()

@@ -28,6 +28,7 @@ from tenuto.ports.mcp import (
     McpListing,
     McpMemory,
     McpOverview,
+    McpPrompt,
     McpReturn,
     McpStanding,
 )
@@ -94,6 +95,23 @@ class RemoteServers:
         found = await asyncio.gather(*(self._tools(one, site.workspace) for one in servers))
         return [tool for tools in found for tool in tools]
 
+    async def prompts(self, workspace: Workspace) -> list[tuple[McpServer, McpPrompt]]:
+        """All that the workspace's servers are known to have."""
+        found: list[tuple[McpServer, McpPrompt]] = []
+        for one in await self._of(workspace):
+            if one.server.enabled and (listing := (await self._sheets.of(one.server)).listing):
+                found += [(one.server, prompt) for prompt in listing.prompts]
+        return found
+
+    async def ask(
+        self, server: McpServer, workspace: Workspace, order: Callable[[int, int], message.Order]
+    ) -> message.Done:
+        """Ask a server something for nobody's run. Raises InvalidInput with why it cannot be had."""
+        try:
+            return await (await self._life(server, workspace)).ask(order, NOBODY)
+        except (McpTrouble, RequestRefused) as trouble:
+            raise InvalidInput(f"{server.name}: {trouble}") from None
+
     async def overview(self, workspace: Workspace | None) -> McpOverview:
         # Read once: what is shown is what its hash is of.
         file = await self._file(workspace) if workspace else None
@@ -153,13 +171,11 @@ class RemoteServers:
         known = await self._find(name, workspace)
         if not known.server.enabled:
             raise InvalidInput(f"{name} is switched off")
-        try:
-            life = await self._life(known.server, workspace)
-            done = await life.ask(
-                lambda number, key: message.ReadResource(id=number, key=key, uri=uri), NOBODY
-            )
-        except (McpTrouble, RequestRefused) as trouble:
-            raise InvalidInput(f"{name}: {trouble}") from None
+        done = await self.ask(
+            known.server,
+            workspace,
+            lambda number, key: message.ReadResource(id=number, key=key, uri=uri),
+        )
         label = uri.rstrip("/").rpartition("/")[2] or uri
         return McpContent(name=label, media_type=done.media_type, content=done.content)
 
