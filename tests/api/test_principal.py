@@ -14,6 +14,7 @@ from tenuto.core.approval import Decision
 from tenuto.core.comparison import Comparison, Pane
 from tenuto.core.error import Unauthorized
 from tenuto.core.file import FileInfo
+from tenuto.core.output import OutputPiece
 from tenuto.core.principal import OWNER, Principal
 from tenuto.core.run import InputFile, InputText, Mode
 from tenuto.core.session import DEFAULT_WORKSPACE
@@ -48,7 +49,7 @@ BODIES: dict[str, Any] = {
     "PATCH /api/runs/{id}": {"position": 0},
     "PATCH /api/workspaces/{id}": {"name": "mine"},
 }
-READS_NOTHING = ("models", "providers", "settings", "health", "about")
+READS_NOTHING = ("models", "providers", "settings", "health", "about", "mcp")
 """Resources of the server itself: what they say is nobody's."""
 
 
@@ -92,11 +93,12 @@ async def indoors(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Indoors]:
     await driven.accept([InputText(text="look"), InputFile(file_id=FILE.id)])  # type: ignore[arg-type]
     await driven.start()
     await driven.answer(await driven.ask(await driven.call_tool()), Decision.ALLOW_SESSION)
+    await store.keep_output(HIDDEN, "call_prt_tool", OutputPiece(at=0, text="much"))
     yield indoors
 
 
 async def ask(indoors: Indoors, endpoint: Endpoint) -> int:
-    path = endpoint.path.replace("{tool}", "shell")
+    path = endpoint.path.replace("{tool}", "shell").replace("{call_id}", "call_prt_tool")
     path = path.replace("{id}", IDS.get(resource(endpoint), DEFAULT_WORKSPACE))
     return (await indoors.ask(endpoint.method, path, BODIES.get(name(endpoint))))[0]
 

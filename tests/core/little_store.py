@@ -20,6 +20,7 @@ from tenuto.core.event import (
     ApprovalRequested,
     ApprovalResolved,
     Event,
+    JobEvent,
     MessageFinished,
     MessageStarted,
     PartDelta,
@@ -35,6 +36,7 @@ from tenuto.core.event import (
     Stored,
     store_as,
 )
+from tenuto.core.job import Job
 from tenuto.core.message import Message, Part, TextPart, ToolPart
 from tenuto.core.principal import OWNER
 from tenuto.core.projection import OpenMessage, grow, session_after
@@ -49,6 +51,7 @@ from tenuto.core.value import (
     ApprovalId,
     CallId,
     Instant,
+    JobId,
     NodeId,
     PartId,
     QuestionId,
@@ -87,6 +90,7 @@ class LittleStore:
         self.runs: dict[RunId, Run] = {}
         self.approvals: dict[ApprovalId, Approval] = {}
         self.questions: dict[QuestionId, Question] = {}
+        self.jobs: dict[JobId, Job] = {}
         self.messages: dict[str, Message] = {}
         self.log: list[Stored] = []
         self._open: dict[str, OpenMessage] = {}
@@ -110,7 +114,7 @@ class LittleStore:
             control=self.control,
             active=self.runs[active] if active else None,
             queue=tuple(self.runs[run_id] for run_id in self.control.queue),
-            things=tuple(one for one in self.requests() if is_open(one)),
+            things=tuple(one for one in (*self.requests(), *self.jobs.values()) if is_open(one)),
             outline=tuple(
                 Outline(id=m.id, role=m.role, run_id=m.run_id) for m in self.messages.values()
             ),
@@ -268,6 +272,8 @@ class LittleStore:
                 self.approvals[event.approval.id] = event.approval
             case QuestionAsked() | QuestionAnswered():
                 self.questions[event.question.id] = event.question
+            case JobEvent(job=job):
+                self.jobs[job.id] = job
             case MessageStarted(message=message):
                 self.messages[message.id] = message
                 if message.finish_reason is None:

@@ -10,6 +10,7 @@ from tenuto.core import event as events
 from tenuto.core.approval import Approval
 from tenuto.core.event import Event, store_as
 from tenuto.core.file_change import FileChange
+from tenuto.core.job import Job
 from tenuto.core.message import FilePart, ReasoningPart, TextPart, ToolPart, user_message
 from tenuto.core.question import Inquiry, Option, Question
 from tenuto.core.session import Session, SessionChanges
@@ -18,7 +19,10 @@ from tenuto.core.value import (
     CallId,
     ChangeId,
     FileId,
+    Instant,
+    JobId,
     MessageId,
+    NodeId,
     PartId,
     PrincipalId,
     QuestionId,
@@ -47,6 +51,16 @@ CHANGE = FileChange(
     run_id=RunId("run_1"),
     call_id=CallId("call_1"),
     path="a",
+)
+JOB = Job(
+    id=JobId("job_1"),
+    session_id=SessionId("ses_1"),
+    run_id=RunId("run_1"),
+    call_id=CallId("call_1"),
+    name="server",
+    command="npm start",
+    node=NodeId("node_1"),
+    started_at=Instant(NOW),
 )
 QUESTION = Question(
     id=QuestionId("qst_1"),
@@ -102,6 +116,9 @@ ALL: dict[str, tuple[Event, str]] = {
     ),
     "file.changing": (events.FileChanging(**COMMON, change=CHANGE), "change"),
     "file.changed": (events.FileChanged(**COMMON, change=CHANGE), "change"),
+    "job.started": (events.JobStarted(**COMMON, job=JOB), "job"),
+    "job.updated": (events.JobUpdated(**COMMON, job=JOB), "job"),
+    "job.ended": (events.JobEnded(**COMMON, job=JOB), "job"),
     "question.asked": (events.QuestionAsked(**COMMON, question=QUESTION), "question"),
     "question.answered": (
         events.QuestionAnswered(**COMMON, question=QUESTION.withdraw()),
@@ -196,6 +213,13 @@ def test_a_message_and_an_approval_have_their_fields() -> None:
     }
     approval = seen(ALL["approval.requested"][0])["approval"]
     assert approval.keys() >= {"id", "run_id", "call_id", "tool", "input", "state", "decided_by"}
+
+
+def test_a_job_has_its_fields() -> None:
+    job = seen(ALL["job.started"][0])["job"]
+    wanted = "id session_id run_id name command state exit_code started_at ended_at"
+    assert job.keys() >= set(wanted.split())
+    assert (job["state"], job["exit_code"], job["ended_at"]) == ("running", None, None)
 
 
 def test_a_question_has_its_fields() -> None:

@@ -23,9 +23,11 @@ from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.driver import Driver
 from tenuto.engine.endings import Endings
 from tenuto.engine.homes import Homes
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.queue import Queue
 from tenuto.engine.sessions import SessionKeeper
+from tenuto.ports.job import NOTHING_RUN
 from tenuto.ports.model import Models
 from tenuto.storage.memory import MemoryStore
 from tests.conformance.driven import NODE, DrivenSession, make_workspace, whole_log
@@ -97,7 +99,9 @@ async def assert_deleting_finishes_each_answer(
     coordinator = Coordinator(store, cast("Driver", None), Homes(store, HERE), HERE)
     models = cast("Models", None)
     endings = Endings(store, Bell(), HERE.clock)
-    await SessionKeeper(store, models, coordinator, endings, HERE).delete(driven.id, by=OWNER)
+    jobs = JobKeeper(store, HERE, NOTHING_RUN)
+    keeper = SessionKeeper(store, models, coordinator, endings, HERE, jobs)
+    await keeper.delete(driven.id, by=OWNER)
     log = await whole_log(store, driven.id)
     begun = [e.message.id for e in log if isinstance(e, MessageStarted)]
     finished = [e.message_id for e in log if isinstance(e, MessageFinished)]

@@ -124,3 +124,22 @@ async def test_where_only_one_node_can_be_no_lease_is_lost(
         await harness.worker.stopped.wait()
     assert (await store.run(run.id)).status == "running"
     assert not harness.worker.stopped.is_set()
+
+
+async def test_a_beat_that_says_that_something_was_kept_has_it_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    switchboard = Switchboard()
+    store = Faint(switchboard)
+    harness = EngineHarness(store, switchboard)
+    looks: list[str] = []
+    switchboard.on_kept_moved.append(lambda: looks.append("look"))
+    numbers = iter([7, 7, 8, 8])
+
+    async def heartbeat(card: NodeCard, *, seconds: float) -> Pulse:
+        return Pulse(kept=next(numbers))
+
+    monkeypatch.setattr(store, "heartbeat", heartbeat)
+    for expected in (1, 1, 2, 2):
+        await harness.heart.beat()
+        assert len(looks) == expected

@@ -74,6 +74,22 @@ async def test_of_more_than_can_be_kept_the_beginning_and_the_end_are(
     assert len(text) < 20 + 80 + 10 + 60
 
 
+async def test_between_two_writes_it_rests_but_not_when_it_is_closed() -> None:
+    shelves = Shelves()
+    spool = Spool(shelves.keep, pause=1_000.0)
+    spool.add("one ")
+    while not shelves.writes:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    spool.add("two ")
+    spool.add("three")
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert shelves.text() == "one "
+    async with asyncio.timeout(10):
+        assert await spool.close()
+    assert (shelves.text(), shelves.writes) == ("one two three", 2)
+
+
 async def test_a_store_in_trouble_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spooling, "RETRY_SECONDS", 0.0)
     shelves = Shelves(StorageTrouble("full"), StorageTrouble("full"))

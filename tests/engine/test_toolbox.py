@@ -22,6 +22,7 @@ from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import (
     GivenFile,
+    NoJobs,
     Parallel,
     Place,
     ReplyKind,
@@ -43,6 +44,7 @@ class RecordedWork:
         self.asked: list[ToolPart] = []
         self.flushed = 0
         self.recorder = self
+        self.jobs = NoJobs()
         self.requests = self
         self.run = self.session = self
         self.id = RunId("run_1")

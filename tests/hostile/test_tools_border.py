@@ -28,6 +28,7 @@ from tenuto.engine.work import Work
 from tenuto.ports.changes import FileChanges, Untold
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import (
+    NoJobs,
     Parallel,
     Place,
     Site,
@@ -71,6 +72,7 @@ class Desktop:
     def __init__(self, folder: Path) -> None:
         self.recorder = Notes()
         self.requests = self
+        self.jobs = NoJobs()
         self.run = type("Run", (), {"id": "run_1"})
         self.session = type("Session", (), {"id": "ses_1"})
         self._folder = folder

@@ -4,6 +4,8 @@ import pytest
 
 from tests.api.contract.test_approvals import asked, decide
 from tests.api.contract.test_comparisons import compare, vote
+from tests.api.contract.test_questions import answered
+from tests.api.contract.test_questions import asked as questioned
 from tests.api.contract.test_queue import look
 from tests.nodes.stage import Stage, texts_shown
 from tests.support.log import assert_settled
@@ -42,6 +44,18 @@ async def test_a_run_is_steered_from_the_other_node(stage: Stage) -> None:
 
 
 async def test_a_question_of_one_node_is_answered_on_the_other(stage: Stage) -> None:
+    session = await stage.ada.session()
+    run, question = await questioned(stage.ada, session)
+    assert (await stage.bea.api.get(f"/api/sessions/{session}"))["state"] == "waiting"
+    await answered(stage.bea, question, {"answers": [["Red"]]})
+    exchange = await stage.ada.request()
+    assert "Red" in str(exchange.messages[-1]["content"])
+    await exchange.say("Painted.")
+    assert (await stage.bea.ended(run["id"]))["status"] == "completed"
+    await assert_settled(stage.ada.api, session)
+
+
+async def test_a_permission_that_one_node_asks_for_is_given_on_the_other(stage: Stage) -> None:
     session = await stage.ada.session()
     run, approval = await asked(stage.ada, session, "asked.txt")
     await decide(stage.bea, approval, "allow_once")

@@ -50,12 +50,12 @@ async def _at_work(stage: Stage, session_id: str) -> dict[str, Any]:
     await exchange.tool_call(0, "call_1", "shell")
     await exchange.tool_input(0, json.dumps({"command": "echo pid $$; exec sleep 1000"}))
     await exchange.finish("tool_calls")
+    said = ""
     async with stage.bea.api.sse(f"/api/runs/{run['id']}/events") as stream:
-        while True:
-            part = (await stream.next()).data.get("part") or {}
-            said = (part.get("output") or "").split()
-            if said[:1] == ["pid"]:
-                return {"run_id": run["id"], "pid": int(said[1])}
+        while not said.startswith("pid "):
+            frame = await stream.until("part.delta")
+            said += frame.data["text"] if frame.data.get("field") == "output" else ""
+    return {"run_id": run["id"], "pid": int(said.split()[1])}
 
 
 async def _until_dead(pid: int) -> None:

@@ -3,6 +3,8 @@
 import pytest
 
 from tests.api.contract.test_approvals import asked, decide
+from tests.api.contract.test_questions import answered
+from tests.api.contract.test_questions import asked as questioned
 from tests.nodes.stage import Stage, texts_shown
 from tests.support.log import assert_settled, read_log
 from tests.support.watch import until
@@ -57,6 +59,23 @@ async def test_its_run_that_waits_for_a_person_goes_on_where_it_is_answered(stag
     await (await stage.bea.request()).say("Written.")
     assert (await stage.settled(stage.bea, run["id"]))["status"] == "completed"
     assert (stage.cluster.shared / "default" / "asked.txt").read_text() == "hello"
+    await assert_settled(stage.bea.api, session)
+
+
+@pytest.mark.guarantee("E2")
+async def test_its_question_is_answered_where_it_is_seen_and_the_run_goes_on_there(
+    stage: Stage,
+) -> None:
+    session = await stage.ada.session()
+    run, question = await questioned(stage.ada, session)
+    await stage.cluster.node("ada").kill()
+    (pending,) = (await stage.bea.api.get(f"/api/sessions/{session}/questions"))["questions"]
+    assert (pending["id"], pending["state"]) == (question["id"], "pending")
+    await answered(stage.bea, question, {"answers": [["Blue"]]})
+    exchange = await stage.bea.request()
+    assert "Blue" in str(exchange.messages[-1]["content"])
+    await exchange.say("Painted.")
+    assert (await stage.settled(stage.bea, run["id"]))["status"] == "completed"
     await assert_settled(stage.bea.api, session)
 
 

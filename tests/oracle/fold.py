@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from tests.oracle.jobs import JobLog
 from tests.oracle.rule import Json, Report, Rule, refuse
 from tests.oracle.transcript import Transcript
 
@@ -15,6 +16,7 @@ class Fold:
         self.runs: dict[str, Json] = {}
         self.approvals: dict[str, Json] = {}
         self.questions: dict[str, Json] = {}
+        self.background = JobLog(broken)
         self.session: Json = {}
 
     @property
@@ -37,6 +39,7 @@ class Fold:
         self.runs = {run["id"]: run for run in data["runs"]}
         self.approvals = {approval["id"]: approval for approval in data["approvals"]}
         self.questions = {one["id"]: one for one in data.get("questions", ())}
+        self.background.begin(data.get("jobs", []))
         self.session = dict(data["session"])
 
     def apply(self, event: Json) -> None:
@@ -53,6 +56,8 @@ class Fold:
                 self.approvals[event["approval"]["id"]] = event["approval"]
             case "question.asked" | "question.answered":
                 self.questions[event["question"]["id"]] = event["question"]
+            case "job.started" | "job.updated" | "job.ended":
+                self.background.apply(event)
             case "session.updated":
                 self._update(dict(event["changes"]))
             case "session.rewound":

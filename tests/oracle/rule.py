@@ -61,6 +61,10 @@ class Rule(StrEnum):
     REWOUND = "the end is removed, in order, from a user message on"
     REWOUND_IDLE = "only an idle session is rewound"
 
+    JOB_ONCE = "a job starts once, and stays the command that it was"
+    JOB_OF_A_RUN = "the active run starts jobs"
+    JOB_ENDS_ONCE = "a job ends once, and is not changed after that"
+    JOBS_STOP = "a run that is cancelled has told its jobs to stop"
     ASKED = "the active run asks, once for each question"
     ANSWERED_ONCE = "a question is answered once"
     ANSWERS_FIT = "a question that is answered has an answer to each, any other has none"

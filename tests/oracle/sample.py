@@ -93,6 +93,25 @@ class SampleLog:
         """The tool says something."""
         self._deltas(run_id, f"{run_id}_call", texts, field="output")
 
+    def job(self, run_id: str, *states: str, **fields: Any) -> None:
+        """A job of the run that goes through these states, the first of them its start."""
+        fixed = ("call_id", "name", "command", "cwd", "node", "started_at")
+        for n, state in enumerate(states):
+            kind = "ended" if state in ("ended", "stopped", "interrupted") else "updated"
+            job: Json = {
+                **dict.fromkeys(fixed, "x"),
+                "id": f"{run_id}_job",
+                "session_id": SESSION,
+                "run_id": run_id,
+                "state": state if kind == "ended" else "running",
+                "stopping": state == "stopping",
+                "printed": {"tail": state, "characters": n},
+                "ended_at": AT if kind == "ended" else None,
+                "told": None,
+                **fields,
+            }
+            self.event(f"job.{kind if n else 'started'}", run_id if n == 0 else None, job=job)
+
     def ask(self, run_id: str, *states: str) -> None:
         """A question of the run that goes through these states."""
         for kind, state in zip(("requested", *["resolved"] * 9), states, strict=False):

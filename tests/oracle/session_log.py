@@ -59,6 +59,8 @@ class SessionLog(Fold):
                 self._check_request(event, "approval", self.approvals)
             case "question.asked" | "question.answered":
                 self._check_request(event, "question", self.questions)
+            case "job.started" | "job.updated" | "job.ended":
+                self.background.check(event, active=self.active)
             case "file.changing" | "file.changed":
                 ended = event["change"]["run_id"] in self.finished_at
                 self.files.apply(event, active=self.active, ended=ended)
@@ -135,6 +137,8 @@ class SessionLog(Fold):
         open_ones = (*self.pending.values(), *self.asked.values())
         left = [one for one in open_ones if one["run_id"] == run["id"]]
         self._must(not left, Rule.NO_QUESTION_LEFT, run, left)
+        if run["status"] == "cancelled":
+            self._must(not self.background.left_by(run), Rule.JOBS_STOP, run)
         if run["id"] == self.active:
             self.active = None
         else:

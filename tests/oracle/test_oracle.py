@@ -7,12 +7,13 @@ import pytest
 
 from tests.oracle.broken import BROKEN, Break
 from tests.oracle.broken_files import BROKEN_FILES
+from tests.oracle.broken_jobs import BROKEN_JOBS
 from tests.oracle.fold import Fold, fold
 from tests.oracle.rule import Rule, RuleBroken
 from tests.oracle.sample import SESSION, SampleLog
 from tests.oracle.session_log import SessionLog, check_idle_log, check_log
 
-ALL_BROKEN = [*BROKEN, *BROKEN_FILES]
+ALL_BROKEN = [*BROKEN, *BROKEN_FILES, *BROKEN_JOBS]
 
 
 def steered() -> SampleLog:

@@ -55,6 +55,8 @@ class TenutoServer:
             **(env or {}),
         }
         """Read at each start: a test may change it in between."""
+        self.program = "tenuto"
+        """The module that is run."""
         self._process: subprocess.Popen[bytes] | None = None
         self._offspring: list[psutil.Process] = []
 
@@ -151,7 +153,7 @@ class TenutoServer:
         where = ["--host", "127.0.0.1", "--port", str(self.port), "--data", str(self.data)]
         with self._log.open("ab") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "tenuto", "serve", *where, *self._flags],
+                [sys.executable, "-m", self.program, "serve", *where, *self._flags],
                 env=self.env,
                 cwd=self._folder,
                 stdin=subprocess.DEVNULL,

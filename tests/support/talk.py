@@ -18,7 +18,7 @@ async def say(model: ModelServer, session: SessionHandle, prompt: str, text: str
 
 
 async def call_tool(
-    exchange: Exchange, name: str, *, call_id: str = "call_1", **given: Any
+    exchange: Exchange, name: str, /, *, call_id: str = "call_1", **given: Any
 ) -> None:
     """End this answer with one tool call."""
     await exchange.tool_call(0, call_id, name)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tenuto.agent.tools import ToolSettings, built_in_tools
+from tenuto.agent.tools.every import ToolSettings, built_in_tools
 from tests.tools.desk import Desk
 
 pytestmark = pytest.mark.anyio
@@ -18,6 +18,9 @@ SIGNATURES = {
     "shell": (["command"], ["command", "timeout", "cwd"], True),
     "fetch_url": (["url"], ["url"], True),
     "todo": (["items"], ["items"], False),
+    "start_job": (["command"], ["command", "name", "cwd"], True),
+    "read_job": (["id"], ["id", "wait", "pattern"], False),
+    "stop_job": (["id"], ["id"], False),
     "ask_user": (["questions"], ["questions"], False),
 }
 

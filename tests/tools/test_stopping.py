@@ -52,7 +52,7 @@ HOSTILE = {
 }
 TOOL_IN_A_SERVER = """
     import asyncio, pathlib, sys
-    from tenuto.agent.tools import ToolSettings, built_in_tools
+    from tenuto.agent.tools.every import ToolSettings, built_in_tools
     from tenuto.ports.tool import Place
 
     async def main():
@@ -144,7 +144,10 @@ async def test_what_a_finished_command_left_in_the_background_is_ended_and_said(
 ) -> None:
     command = f"setsid bash -c 'exec -a {mark} sleep 1000' & (exec -a {mark} sleep 1000) & echo hi"
     said = await desk.run("shell", command=command)
-    assert said == "hi\n[2 processes left in the background: ended]"
+    assert (
+        said
+        == "hi\n[2 processes left in the background: ended; use start_job for what is to go on]"
+    )
     assert alive(mark) == []
 
 

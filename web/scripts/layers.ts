@@ -11,7 +11,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["compare", "settings", "usage"],
   ["composer", "details", "workspaces"],
   ["conversation", "queue"],
-  ["approvals", "changes", "models", "questions", "sub-agents"],
+  ["approvals", "changes", "jobs", "models", "questions", "sub-agents"],
   ["tools", "charts"],
   ["markdown", "state"],
   ["link", "fold"],

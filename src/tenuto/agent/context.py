@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
+from tenuto.core.job import Job
 from tenuto.core.message import (
     FilePart,
     Message,
@@ -59,17 +61,22 @@ ALPHABET = string.ascii_letters + string.digits
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
-def build_turns(messages: Sequence[Message], files: Mapping[FileId, bytes]) -> tuple[Turn, ...]:
+def build_turns(
+    messages: Sequence[Message], files: Mapping[FileId, bytes], jobs: Sequence[Job] = ()
+) -> tuple[Turn, ...]:
     """The conversation as a model is told it, ending with something to answer.
 
-    That is what the user said or the tools gave, else to go on.
+    That is what the user said or the tools gave, else to go on. Of each of the jobs it was told, at
+    its place, that it has ended.
     """
     turns: list[Turn] = []
+    endings = _Endings(jobs)
     for message in messages:
+        turns += [_note(line) for line in endings.before(message)]
         if message.role == "user":
             turns.append(_user_turn(message, files))
         else:
-            turns.extend(_assistant_turns(message, files))
+            turns.extend(_assistant_turns(message, files, endings))
     merged = _merge(turns)
     if not merged or isinstance(merged[-1], AssistantTurn) or _is_note(turns):
         merged = _merge([*merged, _said(GO_ON)])
@@ -127,7 +134,26 @@ def _user_turn(message: Message, files: Mapping[FileId, bytes]) -> UserTurn:
     return UserTurn(blocks=tuple(blocks))
 
 
-def _assistant_turns(message: Message, files: Mapping[FileId, bytes]) -> list[Turn]:
+class _Endings:
+    """Where in the conversation the model is told that jobs have ended."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._told = [(job.told, job.how_it_ended()) for job in jobs if job.told is not None]
+
+    def before(self, message: Message) -> list[str]:
+        return [
+            line
+            for told, line in self._told
+            if told.part_id is None and told.message_id == message.id
+        ]
+
+    def after(self, part: Part) -> list[str]:
+        return [line for told, line in self._told if told.part_id == part.id]
+
+
+def _assistant_turns(
+    message: Message, files: Mapping[FileId, bytes], endings: _Endings
+) -> list[Turn]:
     """One turn per step: what it thought and said, the calls it made, and one result for each."""
     turns: list[Turn] = []
     step = _Step(files)
@@ -136,6 +162,7 @@ def _assistant_turns(message: Message, files: Mapping[FileId, bytes]) -> list[Tu
             turns += step.turns()
             step = _Step(files)
         step.add(part)
+        step.notes += endings.after(part)
     last = step.turns()
     turns += last
     if cut := CUT_OFF.get(message.finish_reason or ""):
@@ -154,6 +181,8 @@ class _Step:
         self._calls: list[ToolPart] = []
         self._thinking: list[str] = []
         self._answer = ""
+        self.notes: list[str] = []
+        """What is told after it."""
 
     def is_over(self, part: Part) -> bool:
         """Some servers count their calls from one in each answer: the same id means a new step."""
@@ -195,8 +224,14 @@ class _Step:
             return []
         return [AssistantTurn(blocks=tuple(self._blocks)), *self._results()]
 
-    def _results(self) -> list[ToolTurn]:
-        return [_result(call, self._files) for call in self._calls]
+    def _results(self) -> list[Turn]:
+        results = [_result(call, self._files) for call in self._calls]
+        notes = [f"{NOTE}{line}</note>" for line in self.notes]
+        if not results:
+            return [_said(note) for note in notes]
+        # With the last result: a turn of its own would be the last word of a person.
+        last = results[-1]
+        return [*results[:-1], replace(last, output="\n".join([last.output, *notes]))]
 
     def _think(self, seal: Seal | None) -> None:
         text, self._thinking = "".join(self._thinking), []

@@ -131,6 +131,7 @@ class AgentLoop:
         step: int,
     ) -> AnswerBuilder:
         """Ask once; again, with less, if it was too long."""
+        await work.mentions.take()
         for refusals in range(MOST_TOO_LONG + 1):
             request = await room.request()
             # Making room may have cost something too.

@@ -1,7 +1,7 @@
 """Makes each request of one run fit into its model's window, whatever the run has grown to."""
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from tenuto.agent.summary import Summariser, with_request
 from tenuto.agent.surroundings import Surroundings
 from tenuto.agent.trimming import clear_old, squeeze
 from tenuto.core.error import NotFound
+from tenuto.core.job import Job
 from tenuto.core.options import NO_OPTIONS
 from tenuto.core.run import Mode
 from tenuto.core.value import FileId, Instant
@@ -127,7 +128,8 @@ class Room:
         return self._ruler().bytes(int(min(window * FULL, window - answer)))
 
     async def _turns(self, background: Background) -> tuple[Turn, ...]:
-        turns = _told(background, await self._read_files(background))
+        files = await self._read_files(background)
+        turns = _told(background, files, await self._work.mentions.told())
         return clear_old(turns, window=self._ruler().bytes(self._model.context_window))
 
     async def _sum_up(self, background: Background) -> Background | None:
@@ -173,6 +175,9 @@ class Room:
         return self._files
 
 
-def _told(background: Background, files: Mapping[FileId, bytes]) -> tuple[Turn, ...]:
+def _told(
+    background: Background, files: Mapping[FileId, bytes], jobs: Sequence[Job]
+) -> tuple[Turn, ...]:
     # An answer that has not begun is not told.
-    return build_turns([m for m in background.messages if m.parts or m.finish_reason], files)
+    messages = [m for m in background.messages if m.parts or m.finish_reason]
+    return build_turns(messages, files, jobs)

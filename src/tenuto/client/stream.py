@@ -13,6 +13,7 @@ from tenuto.client.sse import Frame, FrameParser
 from tenuto.client.wire import LOST, ApiError, Request, ServerLink
 from tenuto.core.approval import Approval
 from tenuto.core.event import Event, RunFinished, SessionDeleted
+from tenuto.core.job import Job
 from tenuto.core.message import Message
 from tenuto.core.question import Question
 from tenuto.core.run import Run
@@ -41,6 +42,7 @@ class Snapshot(Value):
     runs: tuple[Run, ...]
     approvals: tuple[Approval, ...]
     questions: tuple[Question, ...] = ()
+    jobs: tuple[Job, ...] = ()
 
 
 class WorkspaceSnapshot(Value):

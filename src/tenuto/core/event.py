@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from tenuto.core.approval import Approval
 from tenuto.core.file_change import FileChange
+from tenuto.core.job import Job
 from tenuto.core.message import Changed, Message, Part
 from tenuto.core.principal import By
 from tenuto.core.question import Question
@@ -118,6 +119,26 @@ class FileChanged(FileChangeEvent, tag="file.changed"):
     pass
 
 
+class JobEvent(ThingEvent):
+    job: Job
+
+    @property
+    def thing(self) -> Thing:
+        return self.job
+
+
+class JobStarted(JobEvent, tag="job.started"):
+    pass
+
+
+class JobUpdated(JobEvent, tag="job.updated"):
+    """It printed something, is told to stop, or the model was told of it."""
+
+
+class JobEnded(JobEvent, tag="job.ended"):
+    """Nothing of it runs any more."""
+
+
 class QuestionEvent(ThingEvent):
     question: Question
 
@@ -173,6 +194,9 @@ Event = (
     | ApprovalResolved
     | FileChanging
     | FileChanged
+    | JobStarted
+    | JobUpdated
+    | JobEnded
     | QuestionAsked
     | QuestionAnswered
     | SessionCreated

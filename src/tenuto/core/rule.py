@@ -33,15 +33,17 @@ class Subject(Value):
     kind: SubjectKind = SubjectKind.NOTHING
     things: tuple[str | Words, ...] = ()
     """Every one of them must be allowed: commands as words, a path, a host."""
+    also: tuple[str, ...] = ()
+    """Other tools whose rules hold for it too."""
     unclear: str = ""
     """Why no pattern can judge it; empty if one can."""
 
 
-def about_command(tool: str, line: str) -> Subject:
+def about_command(tool: str, line: str, *, also: tuple[str, ...] = ()) -> Subject:
     found = taken_apart(line)
     if isinstance(found, Unclear):
-        return Subject(tool=tool, kind=SubjectKind.COMMAND, unclear=found.why)
-    return Subject(tool=tool, kind=SubjectKind.COMMAND, things=found)
+        return Subject(tool=tool, kind=SubjectKind.COMMAND, also=also, unclear=found.why)
+    return Subject(tool=tool, kind=SubjectKind.COMMAND, things=found, also=also)
 
 
 def about_path(tool: str, path: str) -> Subject:
@@ -55,7 +57,8 @@ def about_host(tool: str, host: str) -> Subject:
 def judge(subject: Subject, sources: Sequence[Sequence[Rule]], default: Permission) -> Permission:
     """What these rules say, the nearest source first. A deny anywhere wins; else the last match of
     the nearest source that has one; else the default."""
-    of_tool = [[rule for rule in rules if _names(rule, subject.tool)] for rules in sources]
+    names = (subject.tool, *subject.also)
+    of_tool = [[r for r in rules if any(_names(r, name) for name in names)] for rules in sources]
     if subject.unclear:
         return _judge_unclear(of_tool, default)
     verdicts = {_judge(subject, thing, of_tool, default) for thing in subject.things or ("",)}

@@ -14,6 +14,7 @@ from tenuto.core.value import (
     CallId,
     ComparisonId,
     Instant,
+    JobId,
     MessageId,
     NodeId,
     PrincipalId,
@@ -182,6 +183,10 @@ class Control(Value):
     """By run that waits: what its command means."""
     grants: tuple[str, ...] = ()
     """As the session's own; older versions kept them only here."""
+    has_jobs: bool = False
+    """Whether it ever had one."""
+    untold_jobs: tuple[JobId, ...] = ()
+    """Jobs that have ended, and the model does not know it yet."""
     veil: Veil | None = None
     """Over a blind pane until the vote."""
 

@@ -9,6 +9,7 @@ from tenuto.core.event import Event, PartUpdated
 from tenuto.core.message import Message, ToolState, change_of, close_tools, left_open
 from tenuto.core.run import Ending, Run, RunStatus
 from tenuto.core.session import Control, Fence
+from tenuto.core.tending import stopped_with
 from tenuto.core.told import message_finished, run_finished
 
 
@@ -44,6 +45,8 @@ def settle(
         events.append(message_finished(whole, run, ending, moment))
         finished = (replace(whole, finish_reason=ending.finish_reason),)
     events += withdrawn(desk, run, moment)
+    if ending.status is RunStatus.CANCELLED:
+        events += stopped_with(desk, run, moment)
     control = _released(desk.control, run)
     if control.veil is not None:
         ending, veil = control.veil.over(run, ending)

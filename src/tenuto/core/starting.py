@@ -29,6 +29,8 @@ class Started(Value):
     """The node that holds the connection with which it ends; None: it ends with none."""
     pause: Pause | None = None
     """Where it goes on; None: at its beginning."""
+    has_jobs: bool = False
+    """Whether the session ever had one."""
     covered: Reason | None = None
     """Why it is to end at once; None: it is not."""
 
@@ -84,6 +86,7 @@ def start_next(
         model=_model(run, control),
         message=answer,
         holder=control.attached.get(run.id),
+        has_jobs=control.has_jobs,
     )
     return Change(events=tuple(events), control=control, result=started)
 
@@ -114,6 +117,7 @@ def _given(desk: Desk, run: Run) -> Started:
         message=answer,
         holder=control.attached.get(run.id),
         pause=control.pause,
+        has_jobs=control.has_jobs,
         covered=control.cancels.reason_for(run),
     )
 

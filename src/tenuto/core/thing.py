@@ -9,12 +9,13 @@ from typing import TypeVar
 
 from tenuto.core.approval import Approval, ApprovalState
 from tenuto.core.file_change import FileChange
+from tenuto.core.job import Job, JobState
 from tenuto.core.question import Question, QuestionState
 from tenuto.core.value import Value
 
 Request = Approval | Question
 """What a run asks a person."""
-Thing = Request | FileChange
+Thing = Request | Job | FileChange
 
 K = TypeVar("K", bound=Thing)
 R = TypeVar("R", bound=Request)
@@ -43,6 +44,7 @@ KINDS = (
         value=Question,
         open=frozenset({QuestionState.PENDING}),
     ),
+    ThingKind(name="job", many="jobs", value=Job, open=frozenset({JobState.RUNNING})),
     # Never open: a decision about one is told which, so that it costs the same after a thousand.
     ThingKind(name="change", many="changes", value=FileChange, open=frozenset()),
 )

@@ -17,6 +17,7 @@ from tenuto.engine.heart import LEASE_SECONDS, Heart
 from tenuto.engine.homes import Homes
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.panes import Panes
 from tenuto.engine.queue import Queue
@@ -30,6 +31,7 @@ from tenuto.engine.work import Worker
 from tenuto.engine.workspaces import WorkspaceKeeper
 from tenuto.ports.changes import Hand
 from tenuto.ports.command import Commands
+from tenuto.ports.job import NOTHING_RUN, JobRunner
 from tenuto.ports.model import Models
 from tenuto.ports.store import Store
 
@@ -50,33 +52,33 @@ def build_engine(
     fold_after_seconds: float,
     lease_seconds: float = LEASE_SECONDS,
     active_runs: int = 0,
+    job_runner: JobRunner = NOTHING_RUN,
 ) -> Engine:
     """Every part, and who hears of whom. `switchboard` is the sink that the store tells."""
     bell = Bell()
     endings = Endings(store, bell, node.clock)
-    driver = Driver(store, worker, node, run_seconds=run_seconds)
+    jobs = JobKeeper(store, node, job_runner)
+    driver = Driver(store, worker, node, run_seconds=run_seconds, jobs=jobs)
     homes = Homes(store, node)
     coordinator = Coordinator(store, driver, homes, node, most_runs=active_runs)
     heart = Heart(store, coordinator, node, lease_seconds=lease_seconds)
+    heart.on_kept.append(switchboard.kept_moved)
     checking = Checking(store, models, node, commands)
     inbox = Inbox(store, checking, endings, coordinator, node)
-    sessions = SessionKeeper(store, models, coordinator, endings, node)
+    sessions = SessionKeeper(store, models, coordinator, endings, node, jobs)
     comparisons = ComparisonKeeper(store, models, sessions, node)
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
     driver.on_ended.append(titler.run_ended)
     driver.sub_agents = SubAgents(store, coordinator, endings, node)
-    switchboard.on_committed.append(tailer.committed)
-    switchboard.on_changed.append(coordinator.changed)
-    switchboard.on_rang.append(tailer.rang)
-    switchboard.on_rang_changed += [coordinator.rang_changed, homes.rang_changed]
+    _let_hear(switchboard, tailer, coordinator, homes, jobs)
     homes.on_mine.append(coordinator.changed)
-    switchboard.on_resync += [tailer.resync, coordinator.look_everywhere]
+    heart.on_fence.append(jobs.fence)
     return Engine(
         inbox=inbox,
         queue=Queue(store, checking, node),
         answers=Answers(store, node),
-        stops=Stops(store, coordinator, endings, node),
+        stops=Stops(store, coordinator, endings, node, jobs),
         panes=Panes(store, inbox, node),
         endings=endings,
         sessions=sessions,
@@ -90,6 +92,21 @@ def build_engine(
         tailer=tailer,
         titler=titler,
         heart=heart,
-        rescuer=Rescuer(store, coordinator, heart, node),
+        rescuer=Rescuer(store, coordinator, heart, node, jobs),
+        jobs=jobs,
         janitor=Janitor(store, node, fold_after_seconds=fold_after_seconds),
     )
+
+
+def _let_hear(
+    switchboard: Switchboard,
+    tailer: Tailer,
+    coordinator: Coordinator,
+    homes: Homes,
+    jobs: JobKeeper,
+) -> None:
+    switchboard.on_committed.append(tailer.committed)
+    switchboard.on_changed += [coordinator.changed, jobs.changed]
+    switchboard.on_rang.append(tailer.rang)
+    switchboard.on_rang_changed += [coordinator.rang_changed, homes.rang_changed, jobs.rang_changed]
+    switchboard.on_resync += [tailer.resync, coordinator.look_everywhere, jobs.look_everywhere]

@@ -17,6 +17,7 @@ from tenuto.core.session import Fence, Session
 from tenuto.core.starting import Started
 from tenuto.core.told import with_result
 from tenuto.core.value import RunId
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.resort import LADDER, MISTAKE, Resort, complain, emptied, is_gone, lessened
@@ -101,7 +102,9 @@ class Driver:
         node: Node,
         *,
         run_seconds: float,
+        jobs: JobKeeper | None = None,
     ) -> None:
+        self._jobs = jobs
         self._points = node.points
         self._store = store
         self._worker = worker
@@ -118,7 +121,13 @@ class Driver:
 
     async def drive(self, active: Active) -> None:
         """Work and settle. Cancelling `active` is a stop; cancelling us is a crash."""
-        work = Work(self._store, self._node, started=active.started, sub_agents=self.sub_agents)
+        work = Work(
+            self._store,
+            self._node,
+            started=active.started,
+            jobs=self._jobs,
+            sub_agents=self.sub_agents,
+        )
         active.work = work
         self._points.reach(Step.RUN_STARTED)
         ending = await self._work(active, work)

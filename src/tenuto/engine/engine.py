@@ -19,6 +19,7 @@ from tenuto.engine.heart import Heart
 from tenuto.engine.homes import Homes
 from tenuto.engine.inbox import Inbox
 from tenuto.engine.janitor import Janitor
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.panes import Panes
 from tenuto.engine.queue import Queue
 from tenuto.engine.rescuer import Rescuer
@@ -42,6 +43,7 @@ class Switchboard:
         self.on_rang: list[Callable[[Collection[StreamId]], None]] = []
         self.on_rang_changed: list[Callable[[Collection[SessionId]], None]] = []
         self.on_rang_kept: list[Callable[[str], None]] = []
+        self.on_kept_moved: list[Callable[[], None]] = []
         self.on_resync: list[Callable[[], None]] = []
 
     def committed(self, stream: StreamId, events: Sequence[Stored]) -> None:
@@ -63,6 +65,11 @@ class Switchboard:
     def rang_kept(self, name: str) -> None:
         for tell in self.on_rang_kept:
             tell(name)
+
+    def kept_moved(self) -> None:
+        """Some kept value may be another than this node knows."""
+        for tell in self.on_kept_moved:
+            tell()
 
     def resync(self) -> None:
         for tell in self.on_resync:
@@ -90,6 +97,7 @@ class Engine:
     heart: Heart
     rescuer: Rescuer
     janitor: Janitor
+    jobs: JobKeeper
     draining: bool = False
     _upkeep: list[asyncio.Task[None]] = field(default_factory=list)
 
@@ -122,6 +130,7 @@ class Engine:
     async def stop(self) -> None:
         """Write the last endings and close every stream."""
         await self.coordinator.stop(STOP_SECONDS)
+        await self.jobs.close()
         await self.stops.close()
         await self.tailer.close()
         for task in self._upkeep:

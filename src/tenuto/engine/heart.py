@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 import anyio
 
@@ -21,13 +22,20 @@ ALONE_BEAT_SECONDS = 5.0
 """Where only one node can be: a look whether the store is still the one that was opened."""
 AGAIN_SECONDS = 1.0
 """After a beat that the store refused: two of those in a row must not cost the lease."""
+GRACE_SECONDS = 2.0
+"""So long after its lease a node stops what it runs: who waited for the store can still say why."""
 MARGIN_SECONDS = 3.0
-"""So long before the lease ends everything that works here must have stopped."""
+"""So long after that others may take it over: it must have stopped by then."""
 
 
 class Heart:
     def __init__(
-        self, store: Store, coordinator: Coordinator, node: Node, *, lease_seconds: float
+        self,
+        store: Store,
+        coordinator: Coordinator,
+        node: Node,
+        *,
+        lease_seconds: float,
     ) -> None:
         self._store = store
         self._coordinator = coordinator
@@ -35,15 +43,26 @@ class Heart:
         self._lease_seconds = lease_seconds
         self._started_at = node.clock.now()
         self._fuse: asyncio.TimerHandle | None = None
+        self.on_kept: list[Callable[[], None]] = []
+        """Told when a value that all nodes share may have changed."""
+        self._kept: int | None = None
         self.draining = False
+        self.on_fence: list[Callable[[], None]] = []
+        """Who else must stop what works here."""
         self.living: frozenset[NodeId] = frozenset()
         """Who was alive at the last beat."""
 
     async def beat(self) -> None:
         """Keep the lease from the moment at which this is sent."""
         sent = self._node.clock.seconds()
-        pulse = await self._store.heartbeat(self._card(), seconds=self._lease_seconds)
+        until = taken_after_seconds(self._lease_seconds)
+        pulse = await self._store.heartbeat(self._card(), seconds=until)
         self.living = pulse.living
+        if pulse.kept != self._kept:
+            # Somebody has kept something; that it was rung for may have been lost.
+            self._kept = pulse.kept
+            for tell in self.on_kept:
+                tell()
         clock = self._node.clock
         if pulse.now is not None and isinstance(clock, AgreedClock):
             clock.set_by(pulse.now, asked=sent)
@@ -94,6 +113,8 @@ class Heart:
     def _fence(self) -> None:
         log.warning("the lease could not be kept: what runs here is stopped")
         self._coordinator.fence()
+        for stop in self.on_fence:
+            stop()
 
     def _card(self) -> NodeCard:
         return NodeCard(
@@ -108,4 +129,9 @@ class Heart:
 
 def safe_seconds(lease_seconds: float) -> float:
     """How long after a beat what works here may go on without another."""
-    return lease_seconds - min(MARGIN_SECONDS, lease_seconds / 3)
+    return lease_seconds + min(GRACE_SECONDS, lease_seconds / 5)
+
+
+def taken_after_seconds(lease_seconds: float) -> float:
+    """How long after a beat the others wait."""
+    return safe_seconds(lease_seconds) + min(MARGIN_SECONDS, lease_seconds / 3)

@@ -12,15 +12,16 @@ from tenuto.core.provider import same_server
 from tenuto.core.session import Workspace
 from tenuto.core.value import Value, WorkspaceId
 from tenuto.engine.saved import Saved
-from tenuto.ports.mcp import McpFile, McpServers, McpSheet, McpStanding
+from tenuto.ports.mcp import McpFile, McpReturn, McpServers, McpSheet, McpStanding
 from tenuto.ports.preference import Cipher, SavedSettings
-from tenuto.ports.store import Keeping
+from tenuto.ports.store import Keeping, Nodes
 
 log = logging.getLogger(__name__)
 
 MOST_SERVERS = 100
 MOST_TRIES = 20
 KEPT = "mcp/"
+RETURNS = "mcp-return"
 
 
 class McpDraft(Value):
@@ -119,9 +120,10 @@ class McpKeeper:
 class McpShelf:
     """Implements `McpMemory`: in the store, so that every node knows what any of them learnt."""
 
-    def __init__(self, store: Keeping, cipher: Cipher) -> None:
+    def __init__(self, store: Keeping, cipher: Cipher, nodes: Nodes) -> None:
         self._store = store
         self._cipher = cipher
+        self._nodes = nodes
 
     async def sheet(self, name: str) -> McpSheet:
         kept = await self._store.kept(KEPT + name)
@@ -141,11 +143,28 @@ class McpShelf:
 
     async def keep(self, name: str, sheet: McpSheet) -> None:
         login = self._cipher.encrypt(sheet.login, about=_about(name)) if sheet.login else ""
-        body = msgspec.json.encode(replace(sheet, login=login))
+        await self._put(KEPT + name, msgspec.json.encode(replace(sheet, login=login)))
+
+    async def pass_on(self, back: McpReturn) -> bool:
+        if not self._nodes.shared:
+            return False
+        text = msgspec.json.encode(back).decode()
+        await self._put(RETURNS, self._cipher.encrypt(text, about=RETURNS).encode())
+        return True
+
+    async def passed_on(self) -> McpReturn | None:
+        kept = await self._store.kept(RETURNS)
+        if kept is None:
+            return None
+        text = self._cipher.decrypt(kept.body.decode(), about=RETURNS)
+        return msgspec.json.decode(text, type=McpReturn)
+
+    async def _put(self, name: str, body: bytes) -> None:
+        """Whatever stood there before."""
         for _ in range(MOST_TRIES):
-            kept = await self._store.kept(KEPT + name)
+            kept = await self._store.kept(name)
             try:
-                await self._store.keep(KEPT + name, body, rev=kept.rev if kept else 0)
+                await self._store.keep(name, body, rev=kept.rev if kept else 0)
             except Conflict:
                 continue
             return

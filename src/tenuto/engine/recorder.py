@@ -24,8 +24,8 @@ log = logging.getLogger(__name__)
 
 # Full: whoever produces waits in `_catch_up()` until the store has caught up.
 PENDING_CHARACTERS = 256 * 1024
-STORE_PATIENCE_SECONDS = 25.0
-"""Less than a lease: who gave up is still the owner, and can say why."""
+STORE_PATIENCE_SECONDS = 30.0
+"""Less than others wait (`heart.py`): who gave up is still the owner, and can say why."""
 RETRY_SECONDS = 0.25
 
 

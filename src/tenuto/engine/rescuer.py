@@ -16,6 +16,7 @@ from tenuto.core.told import with_result
 from tenuto.core.value import NodeId, SessionId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.heart import Heart
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.resort import LADDER, Resort, complain, emptied, is_gone, lessened
 from tenuto.engine.turns import Turns
@@ -45,7 +46,9 @@ class Rescuer:
         coordinator: Coordinator,
         heart: Heart,
         node: Node,
+        jobs: JobKeeper,
     ) -> None:
+        self._jobs = jobs
         self._points = node.points
         self._store = store
         self._coordinator = coordinator
@@ -71,6 +74,7 @@ class Rescuer:
                 if self._node.clock.seconds() >= looked_at + LOOK_SECONDS - usual:
                     looked_at = self._node.clock.seconds()
                     self._coordinator.look_everywhere()
+                    self._jobs.look_everywhere()
                 # Who accepted a prompt may be gone before it began, and its ring may be lost.
                 await self._begin_waiting(here=(self._node.id,))
                 pause = usual
@@ -83,6 +87,7 @@ class Rescuer:
         """End what was left: by nodes that are gone, by connections of theirs, and here."""
         if self._store.shared:
             await self._let_go_of_lost_connections()
+        await self._jobs.rescue()
         left = await self._store.orphans(self._node.id)
         # Who was alive at the last beat may be the one who left them: it has no turn.
         takers = self._heart.living - {orphan.owner for orphan in left}

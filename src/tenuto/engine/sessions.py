@@ -22,6 +22,7 @@ from tenuto.core.value import Instant, MessageId, PrincipalId, SessionId, Value,
 from tenuto.engine import families
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.parked import Parked
 from tenuto.ports.model import Models
@@ -57,7 +58,9 @@ class SessionKeeper:
         coordinator: Coordinator,
         endings: Endings,
         node: Node,
+        jobs: JobKeeper,
     ) -> None:
+        self._jobs = jobs
         self._store = store
         self._models = models
         self._coordinator = coordinator
@@ -202,6 +205,8 @@ class SessionKeeper:
         used = self._coordinator.usage(session_id)
         # First nobody may write, then we look at what is open: it must end as the log has it.
         epoch, _ = await self._store.commit(session_id, shut)
+        # Now that no run can start another.
+        await self._jobs.stop_those(session_id, lambda job: True, by=by)
         message = await self._store.open_message(session_id)
         moment = self._node.moment(by=by)
 

@@ -97,6 +97,7 @@ class Spool:
 
     async def _write(self) -> None:
         while True:
+            self._news.clear()
             while self._waiting and not self.broken:
                 await self._write_piece()
                 # Beyond what is kept whole, whoever prints without end gets a little at a time.
@@ -105,8 +106,7 @@ class Spool:
             if self._closing.is_set() or self.broken:
                 return
             await self._rest(self._pause)
-            if not self._waiting:
-                self._news.clear()
+            if not self._waiting and not self._closing.is_set():
                 await self._news.wait()
 
     async def _rest(self, seconds: float) -> None:

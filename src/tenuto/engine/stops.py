@@ -4,20 +4,23 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable
+from enum import StrEnum
 from typing import TypeVar, cast
 
 import anyio
+from msgspec.structs import replace
 
 from tenuto.core import cancelling
 from tenuto.core.cancelling import Covered, Waiters
 from tenuto.core.desk import Change, Desk
 from tenuto.core.error import ShuttingDown, StorageTrouble
 from tenuto.core.principal import Principal
-from tenuto.core.run import Reason, Run
+from tenuto.core.run import Reason, Run, RunStatus
 from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine import families
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.parked import Parked
 from tenuto.ports.store import Store
@@ -32,6 +35,14 @@ SETTLE_SECONDS = 5.0
 RETRY_SECONDS = 0.5
 
 COVERS = {Waiters.CANCEL: cancelling.cancel_session, Waiters.HOLD: cancelling.hold_session}
+
+
+class WhichJobs(StrEnum):
+    """Which jobs a cancel of a session stops."""
+
+    OWN = "own"
+    """Those of the run that it ends."""
+    ALL = "all"
 
 
 class CancelReceipt(Value):
@@ -50,7 +61,9 @@ class Stops:
         coordinator: Coordinator,
         endings: Endings,
         node: Node,
+        jobs: JobKeeper,
     ) -> None:
+        self._jobs = jobs
         self._store = store
         self._coordinator = coordinator
         self._endings = endings
@@ -67,6 +80,7 @@ class Stops:
         reason: Reason = Reason.USER,
         *,
         waiters: Waiters = Waiters.CANCEL,
+        jobs: WhichJobs = WhichJobs.OWN,
         by: Principal,
     ) -> CancelReceipt:
         """Cover everything accepted so far, or hold what waits; answer when it has ended."""
@@ -83,7 +97,12 @@ class Stops:
         except StorageTrouble as trouble:
             log.warning("a cancel cannot be stored yet: %s", trouble)
             return await self._cancel_session_unstored(session_id, reason, waiters, by)
-        return await self._receipt(session_id, cancelled, head)
+        receipt = await self._receipt(session_id, cancelled, head)
+        if jobs is WhichJobs.ALL:
+            over = await self._jobs.stop_those(session_id, lambda job: True, by=by)
+            head = (await self._store.session(session_id)).head
+            receipt = replace(receipt, head=head, settled=receipt.settled and over)
+        return receipt
 
     async def cancel_run(
         self, run_id: RunId, reason: Reason = Reason.USER, *, by: Principal
@@ -108,7 +127,9 @@ class Stops:
             covered = await self._stored(run_id, cover)
         if covered is not None and covered.parked is not None:
             await self._parked.end(run.session_id, run_id)
-        return await self._ended(run.session_id, run_id)
+        ended = await self._ended(run.session_id, run_id)
+        await self._jobs_over(ended)
+        return ended
 
     async def cancel_left(self, run: Run, *, by: Principal) -> None:
         """Cancel a run whose connection has closed, as soon as the store can be reached."""
@@ -152,10 +173,17 @@ class Stops:
         if cancelled.active is not None:
             run = await self._ended(session_id, cancelled.active)
             settled = run.ended and not self._coordinator.works_for(session_id, run.id)
+            settled = await self._jobs_over(run) and settled
             head = (await self._store.session(session_id)).head
         return CancelReceipt(
             cancelled=cancelled.runs, held=cancelled.held, head=head, settled=settled
         )
+
+    async def _jobs_over(self, run: Run) -> bool:
+        """A cancelled run takes the jobs along that it started; whether they have ended."""
+        if run.status is not RunStatus.CANCELLED:
+            return True
+        return await self._jobs.over(run.session_id, lambda job: job.run_id == run.id)
 
     async def _ended(self, session_id: SessionId, run_id: RunId) -> Run:
         """The run once it has ended and nothing here works for it, or as it is when time is up.

@@ -141,13 +141,14 @@ class SubAgents:
 
     async def _stop(self, work: Work, run: Run) -> Run:
         stopped = self._coordinator.stopped(work.session.id)
-        # Where the server stops, or has lost its lease, everything is told to end as it should.
         if stopped is None or stopped[0] is RunStatus.CANCELLED:
             reason = Reason.DISCONNECT if stopped is None else stopped[1]
             await self._cover(run, reason)
-        ended = await self._endings.of(run.id, seconds=STOP_SECONDS)
+            await self._endings.of(run.id, seconds=STOP_SECONDS)
+        # Where the server stops, or has lost its lease, everything is told to end as it should; one
+        # that has not begun is ended by whoever finds it.
         await self._coordinator.until_left(run.session_id, run.id)
-        return ended
+        return await self._store.run(run.id)
 
     async def _cover(self, run: Run, reason: Reason) -> None:
         self._coordinator.stop_now(run.session_id, reason, run_id=run.id)

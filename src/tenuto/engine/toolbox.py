@@ -124,6 +124,7 @@ class Toolbox:
             attached=partial(_attached, work),
             keep=spool.open,
             printed=partial(_printed, work),
+            jobs=work.jobs,
             changes=work.changes(part),
             ask=partial(work.requests.question_meanwhile, part),
         )

@@ -20,13 +20,17 @@ from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
 from tenuto.core.value import FileId, MessageId, PartId
 from tenuto.engine.call_changes import CallChanges
+from tenuto.engine.call_jobs import CallJobs
 from tenuto.engine.insist import insist
+from tenuto.engine.jobs import JobKeeper
+from tenuto.engine.mentions import Mentions
 from tenuto.engine.node import Node
 from tenuto.engine.recorder import Recorder
 from tenuto.engine.requests import Requests
+from tenuto.ports.job import Jobs
 from tenuto.ports.query import Background
 from tenuto.ports.store import Store
-from tenuto.ports.tool import GivenFile, Site, SubAgent, ToolFailed
+from tenuto.ports.tool import GivenFile, NoJobs, Site, SubAgent, ToolFailed
 
 T = TypeVar("T")
 
@@ -57,6 +61,7 @@ class Work:
         node: Node,
         *,
         started: Started,
+        jobs: JobKeeper | None = None,
         sub_agents: "Delegating | None" = None,
     ) -> None:
         self._store = store
@@ -92,6 +97,12 @@ class Work:
             so_far=lambda: (self.step, self.usage()),
         )
 
+        self.mentions = Mentions(store, node, started, self.recorder)
+        self.jobs: Jobs = NoJobs()
+        """Of its conversation."""
+        if jobs is not None:
+            self.jobs = CallJobs(store, node, jobs, run=self.run, fence=started.fence)
+
     def usage(self) -> Usage:
         """What was used so far, with its cost where the price is known."""
         return self.meter.total()
@@ -99,6 +110,7 @@ class Work:
     def poke(self) -> None:
         """Something about the session changed: what it asks may have been answered."""
         self.requests.poke()
+        self.mentions.poke()
 
     @property
     def only_waits(self) -> bool:
@@ -202,6 +214,7 @@ class Work:
         if steered is None:
             return ()
         self.recorder.go_on_in(steered.answer)
+        self.mentions.heard(steered.messages[-1].id)
         return steered.messages
 
     async def wait(self, wait: Waiting | None) -> None:

@@ -95,11 +95,29 @@ class McpContent(Value):
     content: bytes
 
 
+class McpReturn(Value):
+    """A person who came back from signing in."""
+
+    state: str
+    """By which the one that sent them away knows them."""
+    code: str
+    issuer: str | None = None
+
+    def __repr__(self) -> str:
+        return "McpReturn(…)"
+
+
 class McpMemory(Protocol):
     async def sheet(self, name: str) -> McpSheet: ...
 
     async def keep(self, name: str, sheet: McpSheet) -> None:
         """The last one counts. Raises StorageTrouble."""
+
+    async def pass_on(self, back: McpReturn) -> bool:
+        """Leave it for the node that waits for it; False if there can be no other."""
+
+    async def passed_on(self) -> McpReturn | None:
+        """The last that was left."""
 
 
 class McpServers(Protocol):
@@ -123,8 +141,9 @@ class McpServers(Protocol):
         """End it and start it now; `home` is our own address, for a person who signs in there to
         come back to. Raises NotFound."""
 
-    async def signed_in(self, state: str, code: str, issuer: str | None) -> str | None:
-        """A person came back from signing in; the server's name, or None if nobody waits."""
+    async def signed_in(self, back: McpReturn) -> str | None:
+        """A person came back from signing in; the server's name, empty if it is another node's to
+        know, or None if nobody waits."""
 
     async def read(self, name: str, uri: str, workspace: Workspace) -> McpContent:
         """Raises NotFound, and InvalidInput with what the server said."""

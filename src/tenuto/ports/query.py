@@ -195,6 +195,8 @@ class Pulse(Value):
     """By the store's clock, when it counted the beat; None: it has none, the node's own counts."""
     living: frozenset[NodeId] = frozenset()
     """As `Nodes.living`, at that moment."""
+    kept: int | None = None
+    """Another number whenever a kept value was changed since; None: nobody else could."""
 
 
 class NodeStanding(Value):

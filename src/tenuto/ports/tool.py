@@ -8,12 +8,14 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from tenuto.core.delegating import Assignment
+from tenuto.core.job import Job
 from tenuto.core.question import Answers, Inquiry
 from tenuto.core.rule import Rule, Subject
 from tenuto.core.run import Run
 from tenuto.core.session import Session, Workspace
-from tenuto.core.value import CallId, RunId, SessionId, Value
+from tenuto.core.value import CallId, JobId, RunId, SessionId, Value
 from tenuto.ports.changes import FileChanges, Untold
+from tenuto.ports.job import JobReading, Jobs, JobWish
 from tenuto.ports.model import ToolSpec
 
 
@@ -38,6 +40,22 @@ class NoReel:
     """Keeps nothing."""
 
     def add(self, text: str) -> None:
+        return
+
+
+class NoJobs:
+    """Where nothing runs in the background."""
+
+    async def start(self, wish: JobWish) -> Job:
+        raise ToolFailed("There are no jobs here.")
+
+    async def read(self, job_id: JobId, *, after: int, seconds: float) -> JobReading:
+        raise ToolFailed("There are no jobs here.")
+
+    async def stop(self, job_id: JobId) -> Job:
+        raise ToolFailed("There are no jobs here.")
+
+    async def know(self, job: Job) -> None:
         return
 
 
@@ -115,6 +133,8 @@ class Place(Value):
     """The whole output of a call or a job of the conversation, by its id. Raises ToolFailed."""
     changes: FileChanges = Untold()
     """Told of every file that the call changes, so that it can be put back."""
+    jobs: Jobs = NoJobs()
+    """Commands in the background, of this conversation."""
     ask: Ask = nobody_asked
     """Asks a person while the call is under way, and waits however long it takes; 1 to 4 questions
     at once. The run's time stands meanwhile. A server that ends takes the call and the question with

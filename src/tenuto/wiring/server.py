@@ -26,6 +26,7 @@ from tenuto.clock import RandomIds, SystemClock
 from tenuto.config import Secret, Settings
 from tenuto.core.sandbox import Sandboxing
 from tenuto.core.value import NodeId
+from tenuto.engine.agreed_clock import AgreedClock
 from tenuto.engine.build import build_engine
 from tenuto.engine.engine import Engine, Switchboard
 from tenuto.engine.mcp import McpKeeper
@@ -33,6 +34,7 @@ from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.saved import SETTINGS
 from tenuto.engine.settings import SettingsKeeper
+from tenuto.ports.job import JobRunner
 from tenuto.ports.points import Points
 from tenuto.ports.store import Store
 from tenuto.ports.tool import Tools
@@ -82,12 +84,16 @@ async def run(settings: Settings, process: Process) -> None:
             tools = translate.tools(settings, sandbox, witnesses, servers)
             keepers = Keepers(
                 tools=tools,
+                job_runner=translate.job_runner(settings, sandbox, witnesses),
                 settings=translate.preferences(settings, saved, models, tools),
                 providers=translate.providers(saved, models, process.mask),
                 mcp=translate.mcp(settings, saved, servers, process.mask),
             )
             switchboard.on_rang_kept.append(saved.rang)
             switchboard.on_resync.append(lambda: saved.rang(SETTINGS))
+            switchboard.on_kept_moved.append(lambda: saved.rang(SETTINGS))
+            switchboard.on_rang_kept.append(servers.rang)
+            switchboard.on_kept_moved.append(servers.look)
             await saved.begin()
             await translate.take_over(settings, saved)
             standing = await anyio.to_thread.run_sync(sandbox.standing)
@@ -147,6 +153,7 @@ async def _serve(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keepers:
     tools: Tools
+    job_runner: JobRunner
     settings: SettingsKeeper
     providers: ProviderKeeper
     mcp: McpKeeper
@@ -168,7 +175,9 @@ def build(
     sandbox: Sandboxing,
 ) -> Parts:
     """The whole server but its socket."""
-    clock, ids, metrics, points = SystemClock(), RandomIds(), Metrics(), process.points
+    ids, metrics, points = RandomIds(), Metrics(), process.points
+    # Where several nodes share a store, all go by its clock.
+    clock = AgreedClock(SystemClock()) if settings.is_shared else SystemClock()
     node = Node(
         id=NodeId(ids.new("node")),
         name=process.name,
@@ -193,6 +202,7 @@ def build(
         fold_after_seconds=settings.limits.fold_deltas_days * DAY_SECONDS,
         lease_seconds=settings.limits.lease_seconds,
         active_runs=settings.limits.active_runs,
+        job_runner=keepers.job_runner,
     )
     switchboard.on_committed.append(metrics.committed)
     metrics.gauge("active_runs", "Runs under way.", lambda: len(engine.coordinator.active_runs()))

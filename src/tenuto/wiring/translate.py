@@ -13,11 +13,12 @@ from tenuto.agent.providers.catalogue import dataset
 from tenuto.agent.providers.catalogue.catalogue import LOCAL, Catalogue, CatalogueConfig
 from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
 from tenuto.agent.surroundings import Surroundings, look_around
-from tenuto.agent.tools import ToolSettings, built_in_tools
+from tenuto.agent.tools.every import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
 from tenuto.agent.tools.files.witnesses import Witnesses
+from tenuto.agent.tools.processes.background import BackgroundCommands
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
 from tenuto.agent.tools.search_web import SearchTools, SearchWeb, brave, searxng, tavily
@@ -41,6 +42,7 @@ from tenuto.engine.rulebook import Rules
 from tenuto.engine.saved import Saved
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.engine.toolbox import Toolbox
+from tenuto.ports.job import JobRunner
 from tenuto.ports.points import Points
 from tenuto.ports.preference import Preferences
 from tenuto.ports.store import Store
@@ -112,6 +114,10 @@ def tools(
     return JoinedTools(*own, servers)
 
 
+def job_runner(settings: Settings, sandbox: Sandbox, witnesses: Witnesses) -> JobRunner:
+    return BackgroundCommands(_tools(settings, sandbox, witnesses))
+
+
 def mcp_servers(
     settings: Settings, store: Store, sandbox: Sandbox, node: str, home: str
 ) -> RemoteServers:
@@ -120,7 +126,7 @@ def mcp_servers(
     async def folder_of(workspace: Workspace) -> Path | None:
         return where.path(workspace) if await where.has(workspace) else None
 
-    shelf = McpShelf(store, AesCipher(lambda: _cipher_key(settings)))
+    shelf = McpShelf(store, AesCipher(lambda: _cipher_key(settings)), store)
     given = McpSettings(patience=_patience(settings), home=home)
     return RemoteServers(shelf, sandbox, folder_of, given)
 

@@ -17,8 +17,8 @@ ENDLESS = 10_000
 SAY = ("user", "system")
 WISH = re.compile(
     r"(?P<name>[a-z ]+): "
-    r"(?P<verb>say|endless|silent|fail|gate|tools|files|sleep|broken|busy|long|question|delegate|"
-    r"entrust)\b"
+    r"(?P<verb>say|endless|silent|fail|gate|tools|files|sleep|broken|busy|long|job|hurry|linger|"
+    r"question|delegate|entrust)\b"
 )
 
 
@@ -192,6 +192,38 @@ class ScriptedModel:
             return
         await self._shell(exchange, "sleep 60 & (sleep 60; true)")
         await exchange.finish("tool_calls")
+
+    async def _job(self, exchange: Exchange, name: str, step: int) -> None:
+        """Leaves a tree of sleepers in the background."""
+        if step:
+            await self._say(exchange, name, step)
+            return
+        await self._start_job(exchange, "echo up; sleep 60 & (sleep 60; true)")
+        await exchange.finish("tool_calls")
+
+    async def _hurry(self, exchange: Exchange, name: str, step: int) -> None:
+        """Waits for something in the background that ends by itself."""
+        started = re.search(r"Started the job (job_\w+)", json.dumps(exchange.messages[-1]))
+        if not step:
+            await self._start_job(exchange, "echo quick; sleep 0.05; echo done")
+        elif started:
+            await self._call(exchange, "read_job", {"id": started[1], "wait": 5})
+        else:
+            await self._say(exchange, name, step)
+            return
+        await exchange.finish("tool_calls")
+
+    async def _linger(self, exchange: Exchange, name: str, step: int) -> None:
+        """Speaks on while something runs in the background."""
+        if step:
+            await self._endless(exchange, name, step)
+            return
+        await self._job(exchange, name, step)
+
+    async def _start_job(self, exchange: Exchange, command: str) -> None:
+        number = next(self._numbers)
+        line = f"echo call_{number} >> '{self._ledger}'; {command}"
+        await self._call(exchange, "start_job", {"command": line}, number=number)
 
     async def _shell(self, exchange: Exchange, command: str) -> None:
         number = next(self._numbers)

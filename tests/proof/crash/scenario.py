@@ -16,7 +16,7 @@ from tests.proof.crash.people import Halfway, People
 from tests.proof.crash.record import Json
 from tests.proof.crash.talk import Talk, answered, is_over, pending
 
-PEOPLE = 15
+PEOPLE = 16
 
 
 class Scenario:
@@ -44,6 +44,7 @@ class Scenario:
             Administrator(self._people).play,
             self.changer,
             Asker(self._people).play,
+            self.tender,
         )
         assert len(actors) == PEOPLE
         self._people.follow("/api/workspaces/default", "default")
@@ -101,6 +102,25 @@ class Scenario:
         for run, body in ((two, {}), (two, {"redo": True}), (one, {})):
             if run is not None:
                 await self._caller.ask("POST", f"/api/runs/{run['id']}/revert", body)
+
+    async def tender(self) -> None:
+        """Jobs: one that is left and stopped by hand, one that ends by itself, one that the cancel
+        of its run takes along; at last whatever is left."""
+        talk = await self._people.talk(title="Jobs")
+        left = await talk.prompt("tend one: job")
+        await self._approve(talk, left, repeat("allow_session"))
+        await self._people.halfway()
+        for job in (await self._caller.get(f"{talk.path}/jobs") or {}).get("jobs", ()):
+            await self._caller.ask("POST", f"/api/jobs/{job['id']}/stop")
+        ending = await talk.prompt("tend two: hurry")
+        await self._approve(talk, ending, repeat("allow_session"))
+        stopped = await talk.prompt("tend three: linger")
+        async with anyio.create_task_group() as helping:
+            helping.start_soon(self._approve, talk, stopped, repeat("allow_session"))
+            await talk.tends(stopped)
+            await talk.cancel(stopped)
+        await talk.settled(stopped)
+        await self._caller.ask("POST", f"{talk.path}/cancel", {"jobs": True})
 
     async def _approve(self, talk: Talk, run: Json | None, words: Any) -> None:
         """Answer whatever the run asks until it has ended."""

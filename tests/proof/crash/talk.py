@@ -44,6 +44,16 @@ class Talk:
 
         await self.watch.until(true)
 
+    async def tends(self, run: Json | None) -> None:
+        """Wait until the run has started a job, or has ended."""
+
+        def true(fold: Fold) -> bool:
+            if run is None or is_over(fold, run):
+                return True
+            return any(job["run_id"] == run["id"] for job in fold.background.jobs.values())
+
+        await self.watch.until(true)
+
     async def asks(self, run: Json | None) -> None:
         """Wait until the run asks for permission, or has ended."""
         await self.watch.until(lambda f: run is None or pending(f, run) or is_over(f, run))

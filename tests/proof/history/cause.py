@@ -19,8 +19,8 @@ LONG = ("pause", *OF_THE_STORE)
 """What keeps a node from its lease while it lasts, one after the other too."""
 BETWEEN_SECONDS = 2.5
 """Less than this between two of them may not be enough for a beat."""
-SLACK_SECONDS = 5.5
-"""A node ends its runs 3 s before its lease does; its last beat may be a while ago, the next late."""
+SLACK_SECONDS = 2.5
+"""A node keeps its runs for its lease; its last beat may be a while ago, the next late."""
 
 
 def may_end_runs(evidence: Evidence, evil: Misfortune) -> bool:

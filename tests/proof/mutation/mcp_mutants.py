@@ -89,8 +89,8 @@ MUTANTS = (
         "api/mcp",
         Edit(
             "engine/mcp.py",
-            'login = self._cipher.encrypt(sheet.login, about=_about(name)) if sheet.login else ""\n        body',
-            "login = sheet.login\n        body",
+            'self._cipher.encrypt(sheet.login, about=_about(name)) if sheet.login else ""',
+            "sheet.login",
         ),
     ),
 )

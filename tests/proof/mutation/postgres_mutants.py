@@ -185,4 +185,30 @@ MUTANTS = (
             "WHERE t.owner = excluded.owner OR t.until < clock_timestamp()\n",
         ),
     ),
+    mutant(
+        "a ring that fails is forgotten",
+        "Other nodes go by settings that are over, for as long as nothing else is rung.",
+        "postgres",
+        Edit("storage/postgres/ringer.py", "                self._put_back(taken)\n", ""),
+    ),
+    mutant(
+        "a beat that does not look",
+        "What was kept by a node that died before it rang is never heard of.",
+        "heart",
+        Edit(
+            "engine/heart.py",
+            "            for tell in self.on_kept:\n",
+            "            for tell in ():\n",
+        ),
+    ),
+    mutant(
+        "every node by its own clock",
+        "What a node with a wrong clock does is an hour away from what all others did.",
+        "nodes/clock",
+        Edit(
+            "wiring/server.py",
+            "AgreedClock(SystemClock()) if settings.is_shared else SystemClock()",
+            "SystemClock()",
+        ),
+    ),
 )

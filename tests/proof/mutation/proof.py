@@ -18,6 +18,7 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "apart": ("tests/engine/test_apart.py",),
     "doubt": ("tests/engine/test_doubt.py",),
     "nodes": ("tests/engine/test_nodes.py",),
+    "nodes/clock": ("tests/nodes/test_wrong_clock.py",),
     "heart": ("tests/engine/test_heart.py",),
     "clock": ("tests/engine/test_agreed_clock.py",),
     "kit": ("tests/engine/test_kit.py",),

@@ -110,12 +110,12 @@ class Ledger:
             must(run["status"] == "cancelled", "what a cancel covered ends cancelled", run)
         must(self._justified(session, run), "an ending has a cause", run)
         if run["status"] == "interrupted" and not self.troubles:
-            # In a simulation nothing else is under way while something is asked.
+            # Nothing else is under way while leave is asked for; beside a question there may be.
             requests = (*session.approvals.values(), *session.questions.values())
             asked = [one for one in requests if one["run_id"] == run["id"]]
             left = [one for one in asked if one["state"] == "cancelled"]
             with_another = run["on_disconnect"] == "cancel" or "parent_run" in run
-            is_kept = with_another or not left or self._worked(session, run)
+            is_kept = with_another or not left or self._may_have_worked(session, run, left)
             must(is_kept, "what waits for a person is not interrupted", run, left)
         started = session.started_step(run["id"])
         if started is None or run["mode"] == "compact":
@@ -134,10 +134,11 @@ class Ledger:
         else:
             must(kept == spoken, "all that was said is kept", run, kept, spoken)
 
-    def _worked(self, session: WitnessedLog, run: Json) -> bool:
-        """Whether a sub-agent of it was at work beside what it asked."""
+    def _may_have_worked(self, session: WitnessedLog, run: Json, left: list[Json]) -> bool:
+        """Whether another call was open beside what it asked in words."""
         parts = [p for m in session.transcript.of_run(run["id"]) for p in m["parts"]]
-        return any(p.get("name") == "task" and p["state"] == "interrupted" for p in parts)
+        open_ones = [p for p in parts if p.get("state") == "interrupted"]
+        return len(open_ones) > len(left) and any("questions" in one for one in left)
 
     def _judge_elsewhere(self, session: WitnessedLog, run: Json) -> None:
         owner = self.owners.get(run["id"]) or ""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 LONGEST_OUTAGE_SECONDS = 40.0
 LONGEST_PAUSE_SECONDS = 40.0
-SAFE_SECONDS = 23.0
+SAFE_SECONDS = 27.0
 """Who is kept from the store for less than this keeps its lease, and every run."""
 
 

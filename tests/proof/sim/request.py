@@ -21,7 +21,7 @@ def check_request(world: "World", request: ModelRequest) -> str:
     own = request.system.rpartition("the person asks:\n")[2].split("\n")[0]
     session = world.witness.sessions.get(own)
     if prompts.SUB_AGENT in request.system:
-        session = _sub_agent(world, request)
+        session = _sub_agent(world, request, own)
     if session is None:
         ours = (prompts.TITLE, prompts.SUMMARISER)
         must(request.system.startswith(ours), "sessions are told apart")
@@ -43,14 +43,15 @@ def check_request(world: "World", request: ModelRequest) -> str:
     return session.active
 
 
-def _sub_agent(world: "World", request: ModelRequest) -> "WitnessedLog | None":
-    """By its prompt, which was never given before."""
-    told = "".join(map(_text, request.turns))
-    for session_id in world.ledger.families:
-        session = world.witness.sessions[session_id]
-        if any(run["input"].strip() in told.split("\n") for run in session.runs.values()):
+def _sub_agent(world: "World", request: ModelRequest, above: str) -> "WitnessedLog | None":
+    """By its prompt, which was never given before, or which was summed up."""
+    told = set("".join(map(_text, request.turns)).replace("[", " ").split())
+    children = [child for child, parent in world.ledger.families.items() if parent == above]
+    sessions = [world.witness.sessions[child] for child in children]
+    for session in sessions:
+        if any(set(run["input"].split()) <= told for run in session.runs.values()):
             return session
-    return None
+    return next((session for session in sessions if session.compacted and session.active), None)
 
 
 def goes_on(request: ModelRequest) -> bool:

@@ -186,3 +186,39 @@ async def test_many_rings_at_once_are_all_heard(database: str) -> None:
             while not names <= set(there.rung):  # noqa: ASYNC110
                 await anyio.sleep(0.02)
         assert here.rung == []
+
+
+async def test_a_ring_that_could_not_be_sent_is_sent_again(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = Listener()
+    async with on(database) as store, on(database, there):
+        ringer = store._parts.ringer
+        send, refused = ringer._send, list[int]()
+
+        async def refusing(payloads: list[str]) -> None:
+            if any(" k " in line for line in payloads) and not refused:
+                refused.append(1)
+                raise OSError("the line broke")
+            await send(payloads)
+
+        monkeypatch.setattr(ringer, "_send", refusing)
+        await store.keep("settings", b"one", rev=0)
+        with anyio.fail_after(SOON):
+            while not there.kept:  # noqa: ASYNC110
+                await anyio.sleep(0.02)
+        assert refused
+
+
+async def test_a_beat_tells_of_a_kept_value_whose_ring_was_lost(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if who kept it had died before it could ring."""
+    there = Listener()
+    async with on(database) as store, on(database, there) as other:
+        monkeypatch.setattr(store._parts.ringer, "ring_kept", lambda name: None)
+        before = (await other.heartbeat(card(OTHER), seconds=LONG)).kept
+        assert (await other.heartbeat(card(OTHER), seconds=LONG)).kept == before
+        await store.keep("settings", b"one", rev=0)
+        assert (await other.heartbeat(card(OTHER), seconds=LONG)).kept != before
+        assert there.kept == []

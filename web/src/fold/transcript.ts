@@ -180,9 +180,12 @@ export class Transcript {
         this.deleted = true;
         this.#touched.session = true;
         return true;
+      case "job.started":
+      case "job.updated":
+      case "job.ended":
       case "file.changing":
       case "file.changed":
-        // Of no message: whoever looks at changes is told by the event itself.
+        // Of no message: whoever looks at changes and jobs is told by the event itself.
         return true;
       case "session.created":
         return true;

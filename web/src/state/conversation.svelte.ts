@@ -5,6 +5,7 @@ import { api, type PostOptions } from "$/link/http";
 import type { Logs } from "$/link/link";
 import type { Piece } from "$/link/protocol";
 import { ChangeBook } from "./change-book.svelte";
+import { JobBook } from "./job-book.svelte";
 import { DraftSaver } from "./draft-saver";
 import { onNextFrame } from "$/state/frame";
 import { Sight } from "$/state/sight.svelte";
@@ -64,6 +65,7 @@ export class Conversation {
   readonly id: string;
   readonly sight = new Sight();
   readonly changes = new ChangeBook();
+  readonly jobs: JobBook;
   phase: Phase = $state("loading");
   session: Session | null = $state.raw(null);
   rows: MessageRow[] = $state.raw([]);
@@ -103,6 +105,7 @@ export class Conversation {
   constructor(id: string, logs: Logs) {
     this.id = id;
     this.#logs = logs;
+    this.jobs = new JobBook(id);
     this.#draft = new DraftSaver(`/api/sessions/${id}`);
     this.#unfollow = logs.follow("session", id, {
       pieces: (pieces) => this.#receive(pieces),
@@ -261,13 +264,16 @@ export class Conversation {
     if (piece.kind === "gone") {
       this.phase = this.phase === "loading" ? "missing" : "deleted";
     } else if (piece.kind === "snapshot") {
-      this.#transcript.replace(JSON.parse(piece.data) as Snapshot);
+      const snapshot = JSON.parse(piece.data) as Snapshot;
+      this.#transcript.replace(snapshot);
+      this.jobs.replace(snapshot.jobs);
       this.#runsCursor = undefined;
       this.phase = "ready";
     } else if (this.phase === "ready") {
       const event = JSON.parse(piece.data) as Event;
       const outcome = this.#transcript.apply(event);
       if (event.type === "file.changed") this.changes.take(event.change);
+      if ("job" in event) this.jobs.take(event.job);
       if (outcome === "torn") this.#restart();
       else if (outcome === "applied") this.onevent(event);
     }

@@ -6,9 +6,12 @@ import { fetch_url } from "./fetch_url";
 import { foreign } from "./foreign";
 import { list_files } from "./list_files";
 import { read_file } from "./read_file";
+import { read_job } from "./read_job";
 import { search_files } from "./search_files";
 import { search_web } from "./search_web";
 import { shell } from "./shell";
+import { start_job } from "./start_job";
+import { stop_job } from "./stop_job";
 import { skill } from "./skill";
 import { task } from "./task";
 import { todo } from "./todo";
@@ -21,9 +24,12 @@ const KNOWN: Record<string, Tool> = {
   fetch_url,
   list_files,
   read_file,
+  read_job,
   search_files,
   search_web,
   shell,
+  start_job,
+  stop_job,
   skill,
   task,
   todo,

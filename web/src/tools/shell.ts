@@ -31,7 +31,7 @@ export interface ShellOutput {
 const REMARK =
   /\n?\[((?:exit code \d+)|(?:ended by signal \d+)|(?:stopped: [^\]]+))\](?=\n\[|\s*$)/;
 const WHOLE = /\n?\[the whole output: [^\]\n]*\](?=\n\[|\s*$)/;
-const LEFT = /\n?\[(\d+ process(?:es)? left in the background: ended)\]\s*$/;
+const LEFT = /\n?\[(\d+ process(?:es)? left in the background: ended)[^\]]*\]\s*$/;
 
 /** Takes the tool's own remarks off the end of a command's output. */
 export function shellOutput(output: string): ShellOutput {

@@ -56,6 +56,7 @@ export interface Ballot {
 
 export interface CancelBody {
   queue?: Waiters;
+  jobs?: boolean;
 }
 
 export interface CancelReceipt {
@@ -150,6 +151,9 @@ export type Event =
   | ApprovalResolved
   | FileChanging
   | FileChanged
+  | JobStarted
+  | JobUpdated
+  | JobEnded
   | QuestionAsked
   | QuestionAnswered
   | SessionCreated
@@ -274,6 +278,71 @@ export interface Inquiry {
   question: string;
   options: Option[];
   multiple: boolean;
+}
+
+export interface Job {
+  id: string;
+  session_id: string;
+  run_id: string;
+  call_id: string;
+  name: string;
+  command: string;
+  cwd: string;
+  node: string;
+  state: JobState;
+  stopping: boolean;
+  exit_code: number | null;
+  printed: JobPrint;
+  started_at: string;
+  ended_at: string | null;
+  told: JobTold | null;
+}
+
+/** Nothing of it runs any more. */
+export interface JobEnded {
+  type: "job.ended";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  job: Job;
+}
+
+export interface JobList {
+  jobs: Job[];
+}
+
+/** What is told of what it printed. */
+export interface JobPrint {
+  tail: string;
+  characters: number;
+}
+
+export interface JobStarted {
+  type: "job.started";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  job: Job;
+}
+
+export type JobState = "ended" | "interrupted" | "running" | "stopped";
+
+/** Where in the conversation the model was told that it has ended. */
+export interface JobTold {
+  message_id: string;
+  part_id: string | null;
+}
+
+/** It printed something, is told to stop, or the model was told of it. */
+export interface JobUpdated {
+  type: "job.updated";
+  session_id: string;
+  run_id: string | null;
+  at: string;
+  by?: string;
+  job: Job;
 }
 
 export type KeyWish = "needed" | "optional";
@@ -1012,6 +1081,7 @@ export interface Subject {
   tool: string;
   kind: SubjectKind;
   things: (string | string[])[];
+  also: string[];
   unclear: string;
 }
 

@@ -11,6 +11,7 @@ export type {
   FileInfo,
   FilePart,
   Inquiry,
+  Job,
   Message,
   Mode,
   Model,
@@ -62,6 +63,8 @@ export interface Snapshot {
   approvals: server.Approval[];
   /** Pending ones. */
   questions: server.Question[];
+  /** Running ones. */
+  jobs: server.Job[];
   /** The queued runs, in the order in which they will start. */
   queue: string[];
   compactions: Compaction[];

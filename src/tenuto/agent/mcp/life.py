@@ -16,6 +16,7 @@ from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.tree import Command
 from tenuto.core.mcp import McpServer, McpState
 from tenuto.core.value import Value
+from tenuto.ports.mcp import McpReturn
 from tenuto.ports.tool import ToolFailed
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,6 @@ class Ground(Value):
     """Whose scratch folder its programs write in."""
     home: str
     """Our own address for those who come back from signing in."""
-    login: str
     patience: int
     idle_seconds: float
 
@@ -153,13 +153,16 @@ class ServerLife:
             caller,
         )
 
-    def came_back(self, code: str, state: str, issuer: str | None) -> None:
+    def came_back(self, back: McpReturn) -> None:
         """A person has signed in, or says so: the host sees whether it is true."""
         if self._key is not None:
             self.login_url, self.login_state = None, None
             self._become(McpState.STARTING)
-            word = message.SignedIn(key=self._key, code=code, state=state, issuer=issuer)
-            self._link.tell(word)
+            self._link.tell(
+                message.SignedIn(
+                    key=self._key, code=back.code, state=back.state, issuer=back.issuer
+                )
+            )
 
     async def end(self) -> None:
         """Let it go, and wait until nothing of it is left."""
@@ -229,8 +232,9 @@ class ServerLife:
     async def _spec(self) -> message.Program | message.Address:
         server, ground = self.server, self._ground
         if server.url:
+            login = (await self._sheets.of(server)).login
             return message.Address(
-                url=server.url, headers=server.headers, home=ground.home, login=ground.login
+                url=server.url, headers=server.headers, home=ground.home, login=login
             )
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         command = Command(

@@ -35,18 +35,16 @@ class Lives:
         """Whoever signs in from now on comes back here."""
         self._home = home
 
-    async def of(self, server: McpServer, workspace: WorkspaceId, folder: Path) -> ServerLife:
+    def of(self, server: McpServer, workspace: WorkspaceId, folder: Path) -> ServerLife:
         """The one that is, or a new one; nothing is started yet."""
         where = (server.name, workspace)
         if where in self._lives and self._lives[where].server != server:
             self.retire(*where)
         if where not in self._lives:
-            sheet = await self._sheets.of(server)
             ground = Ground(
                 folder=folder,
                 owner=f"mcp {server.name} {workspace}",
                 home=self._home + CALLBACK,
-                login=sheet.login,
                 patience=self._settings.patience,
                 idle_seconds=self._settings.idle_seconds,
             )
@@ -65,6 +63,9 @@ class Lives:
         """Who has sent a person away to sign in, and knows them by this."""
         waiting = (life for life in self._lives.values() if life.login_state == state)
         return next(waiting, None)
+
+    def anyone_waits(self) -> bool:
+        return any(life.login_state is not None for life in self._lives.values())
 
     def places(self) -> list[tuple[str, WorkspaceId]]:
         return list(self._lives)

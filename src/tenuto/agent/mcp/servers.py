@@ -1,6 +1,7 @@
 """All MCP servers of a node: which there are, how they stand, and the tools that they give to runs."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -16,12 +17,21 @@ from tenuto.agent.mcp.tool import McpTool
 from tenuto.agent.tools.files.errand import in_thread
 from tenuto.agent.tools.processes.environment import without_secrets
 from tenuto.agent.tools.processes.sandbox import Sandbox
-from tenuto.core.error import InvalidInput, NotFound
+from tenuto.core.error import InvalidInput, NotFound, StorageTrouble
 from tenuto.core.mcp import McpServer, McpSource, McpState
 from tenuto.core.session import Workspace
 from tenuto.core.value import Value, WorkspaceId
-from tenuto.ports.mcp import McpContent, McpFile, McpListing, McpMemory, McpStanding
+from tenuto.ports.mcp import (
+    McpContent,
+    McpFile,
+    McpListing,
+    McpMemory,
+    McpReturn,
+    McpStanding,
+)
 from tenuto.ports.tool import Site, Tool, ToolFailed
+
+log = logging.getLogger(__name__)
 
 FIRST_SECONDS = 30.0
 """How long a run waits to hear what a server offers that has never said it."""
@@ -42,7 +52,9 @@ class RemoteServers:
     def __init__(
         self, memory: McpMemory, sandbox: Sandbox, folder_of: FolderOf, settings: McpSettings
     ) -> None:
+        self._memory = memory
         self._sheets = Sheets(memory)
+        self._looking: asyncio.Task[None] | None = None
         self._lives = Lives(self._sheets, sandbox, settings, Link(patience=settings.patience))
         self._folder_of = folder_of
         self._known: dict[str, KnownServer] = {}
@@ -105,13 +117,34 @@ class RemoteServers:
             await life.settled(FIRST_SECONDS)
         return await self._standing(known, workspace)
 
-    async def signed_in(self, state: str, code: str, issuer: str | None) -> str | None:
-        life = self._lives.waiting_for(state)
+    async def signed_in(self, back: McpReturn) -> str | None:
+        life = self._lives.waiting_for(back.state)
         if life is None:
-            return None
-        life.came_back(code, state, issuer)
+            return "" if await self._memory.pass_on(back) else None
+        life.came_back(back)
         await life.settled(FIRST_SECONDS)
         return life.server.name
+
+    def rang(self, name: str) -> None:
+        """This was kept on another node."""
+        if name.startswith("mcp"):
+            self.look()
+
+    def look(self) -> None:
+        """Another node may have learnt something, or somebody came back there."""
+        self._sheets.forget()
+        if self._lives.anyone_waits():
+            self._looking = asyncio.create_task(self._look())
+
+    async def _look(self) -> None:
+        try:
+            back = await self._memory.passed_on()
+        except StorageTrouble as trouble:
+            log.warning("who signed in on another node is not known yet: %s", trouble)
+            return
+        life = self._lives.waiting_for(back.state) if back else None
+        if life is not None and back is not None:
+            life.came_back(back)
 
     async def read(self, name: str, uri: str, workspace: Workspace) -> McpContent:
         known = await self._find(name, workspace)
@@ -120,7 +153,7 @@ class RemoteServers:
         try:
             life = await self._life(known.server, workspace)
             done = await life.read(uri, _Nobody())
-        except (McpTrouble, RequestRefused, ToolFailed) as trouble:
+        except (McpTrouble, RequestRefused) as trouble:
             raise InvalidInput(f"{name}: {trouble}") from None
         label = uri.rstrip("/").rpartition("/")[2] or uri
         return McpContent(name=label, media_type=done.media_type, content=done.content)
@@ -170,7 +203,7 @@ class RemoteServers:
     async def _tools(self, server: McpServer, workspace: Workspace) -> list[Tool]:
         try:
             life = await self._life(server, workspace)
-        except ToolFailed:
+        except InvalidInput:
             return []
         if (await self._sheets.of(server)).listing is None:
             # It has never said what it offers, and now somebody needs to know.
@@ -185,8 +218,8 @@ class RemoteServers:
     async def _life(self, server: McpServer, workspace: Workspace) -> ServerLife:
         folder = await self._folder_of(workspace)
         if folder is None:
-            raise ToolFailed("The workspace's folder is not on this node.")
-        return await self._lives.of(server, workspace.id, folder)
+            raise InvalidInput(f"the folder of {workspace.name} is on {workspace.home}, not here")
+        return self._lives.of(server, workspace.id, folder)
 
 
 class _Nobody:

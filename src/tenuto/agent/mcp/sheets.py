@@ -33,6 +33,10 @@ class Sheets:
         sheet, of = self._sheets.get(server.name, McpSheet()), _print(server)
         return sheet if sheet.of == of else McpSheet(of=of)
 
+    def forget(self) -> None:
+        """Another node may have learnt something: what is remembered is read again."""
+        self._sheets.clear()
+
     def offered(self, server: McpServer, listing: McpListing) -> None:
         self._learn(server, replace(self.read(server), listing=listing))
 

@@ -1,8 +1,6 @@
 """`shell`: run a command, and leave nothing of it behind."""
 
 import asyncio
-import os
-import shutil
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
 
@@ -10,10 +8,9 @@ from msgspec import UNSET, Meta, UnsetType
 
 from tenuto.agent.tools.arguments import Arguments
 from tenuto.agent.tools.built_in import BuiltIn
-from tenuto.agent.tools.files.folder import opened_folder
 from tenuto.agent.tools.output import LiveScroll, Scroll, whole_at
-from tenuto.agent.tools.processes.environment import without_secrets
-from tenuto.agent.tools.processes.tree import Command, Exit, Lost, Unsafe, run
+from tenuto.agent.tools.processes.command_line import folder_of, in_shell, must_be_a_command
+from tenuto.agent.tools.processes.tree import Exit, Lost, Unsafe, run
 from tenuto.agent.tools.screen import Screen
 from tenuto.core.rule import Subject, about_command
 from tenuto.core.value import Value
@@ -21,8 +18,6 @@ from tenuto.ports.tool import Place, ToolFailed, ToolResult
 
 TELL_SECONDS = 0.25
 MOST_NAMED = 100
-COMMAND_BYTES = 120_000
-"""The kernel takes no argument over 128 KiB."""
 LOST = (
     "[the process that watches over the command was killed or told to stop; the command was ended "
     "with everything it had started]"
@@ -62,7 +57,7 @@ class Shell(BuiltIn[ShellArguments]):
         "what it prints, output and errors together. It has no input and no terminal, so nothing "
         "can ask or be typed. It is stopped when its time is up (120 seconds unless "
         "`timeout` says otherwise, 600 at most), and whatever it leaves in the background is "
-        "ended with it."
+        "ended with it: use start_job for what is to go on."
     )
     takes = ShellArguments
     changes = True
@@ -71,17 +66,12 @@ class Shell(BuiltIn[ShellArguments]):
         return about_command(self.name, given.command)
 
     async def work(self, given: ShellArguments, place: Place) -> ToolResult:
-        _must_be_a_command(given.command)
+        must_be_a_command(given.command)
         asked = self.settings.shell_seconds if given.timeout is UNSET else given.timeout
         seconds = min(asked, self.settings.shell_seconds_max)
-        folder = await self.threads.run(lambda _: self._folder(given.cwd, place))
-        command = Command(
-            arguments=(_shell(), "-c", given.command),
-            folder=folder,
-            environment={**without_secrets(os.environ), "PWD": folder},
-            seconds=seconds,
-            patience=self.settings.patience,
-        )
+        data = self.settings.data
+        folder = await self.threads.run(lambda _: folder_of(place.folder, given.cwd, data))
+        command = in_shell(given.command, folder, seconds=seconds, settings=self.settings)
         teller = Teller(place, self.settings.output_characters)
         try:
             async with (
@@ -103,11 +93,6 @@ class Shell(BuiltIn[ShellArguments]):
         text = "\n".join([said or "(no output)", *remarks])
         changed = {"changed": list(window.changed[:MOST_NAMED])} if window.changed else {}
         return ToolResult(text=text, details={"exit_code": ended.status, **changed})
-
-    def _folder(self, cwd: str, place: Place) -> str:
-        spot = self.locate(place, cwd)
-        with opened_folder(spot):
-            return os.path.join(spot.root, *spot.parts)
 
 
 class Limit(Value):
@@ -159,29 +144,12 @@ class Teller:
             self._place.progress(text)
 
 
-def _must_be_a_command(command: str) -> None:
-    try:
-        size = len(os.fsencode(command))
-    except UnicodeEncodeError as error:
-        raise ToolFailed("The command has half of a character in it.") from error
-    if "\0" in command:
-        raise ToolFailed("The command has a zero byte in it.")
-    if not command.strip():
-        raise ToolFailed("The command is empty.")
-    if size > COMMAND_BYTES:
-        raise ToolFailed("The command is too long. Write it to a file with write_file and run it.")
-
-
-def _shell() -> str:
-    return shutil.which("bash", path="/bin:/usr/bin:/usr/local/bin") or "/bin/sh"
-
-
 def _remarks(ended: Exit, limit: Limit) -> list[str]:
     remarks = []
     if ended.status is None:
         remarks.append(
             f"[stopped: its {limit.seconds:g} seconds were up, and everything it had started was "
-            f"ended. `timeout` can be up to {limit.most:g}]"
+            f"ended. `timeout` can be up to {limit.most:g}; use start_job for what takes longer]"
         )
     elif ended.status < 0:
         remarks.append(f"[ended by signal {-ended.status}]")
@@ -189,5 +157,7 @@ def _remarks(ended: Exit, limit: Limit) -> list[str]:
         remarks.append(f"[exit code {ended.status}]")
     if ended.status is not None and ended.left:
         noun = "process" if ended.left == 1 else "processes"
-        remarks.append(f"[{ended.left} {noun} left in the background: ended]")
+        remarks.append(
+            f"[{ended.left} {noun} left in the background: ended; use start_job for what is to go on]"
+        )
     return remarks

@@ -24,7 +24,7 @@ from tenuto.core.mcp import (
 )
 from tenuto.core.value import Value, WorkspaceId
 from tenuto.engine.mcp import McpDraft
-from tenuto.ports.mcp import McpFile, McpPrompt, McpResource, McpStanding
+from tenuto.ports.mcp import McpFile, McpPrompt, McpResource, McpReturn, McpStanding
 
 DEFAULT = WorkspaceId("default")
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT)]
@@ -173,15 +173,16 @@ async def back(call: Call) -> ASGIApp:
     code, state, error = call.ask(CODE), call.ask(STATE), call.ask(ERROR)
     name = None
     if code and state:
-        name = await call.to.mcp.servers.signed_in(state, code, call.ask(ISSUER))
+        person = McpReturn(state=state, code=code, issuer=call.ask(ISSUER))
+        name = await call.to.mcp.servers.signed_in(person)
     title, about = (
-        ("Signed in", f"{name} can be used now. You can close this page.")
-        if name
+        ("Signed in", f"{name or 'It'} can be used now. You can close this page.")
+        if name is not None
         else ("Not signed in", error or "Nobody waits for this any more. Try it again.")
     )
     page = BACK.format(title=title, about=escape(about))
     headers = {"Content-Security-Policy": CSP, "Cache-Control": "no-store"}
-    return HTMLResponse(page, 200 if name else 400, headers)
+    return HTMLResponse(page, 400 if name is None else 200, headers)
 
 
 def _home(call: Call) -> str:

@@ -18,7 +18,7 @@ from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges
 from tenuto.core.value import MessageId, SessionId, Value, WorkspaceId
 from tenuto.engine.queue import Released
 from tenuto.engine.sessions import NewSession
-from tenuto.engine.stops import CancelReceipt
+from tenuto.engine.stops import CancelReceipt, WhichJobs
 from tenuto.ports.query import SessionPage, SessionQuery
 
 Title = Annotated[str, Meta(max_length=500)]
@@ -60,6 +60,8 @@ class SessionChange(Value, forbid_unknown_fields=True):
 
 class CancelBody(Value, forbid_unknown_fields=True):
     queue: Waiters = Waiters.CANCEL
+    jobs: bool = False
+    """Whether all jobs of the session are stopped too, not only those of the run that ends."""
     """`hold`: the active run alone is stopped, and what waits stays, until it is let go."""
 
 
@@ -128,7 +130,10 @@ async def events(call: Call) -> ASGIApp:
 async def cancel(call: Call) -> ASGIApp:
     wanted = await call.body(CancelBody)
     receipt = await call.to.engine.stops.cancel_session(
-        call.session_id, waiters=wanted.queue, by=call.who
+        call.session_id,
+        waiters=wanted.queue,
+        jobs=WhichJobs.ALL if wanted.jobs else WhichJobs.OWN,
+        by=call.who,
     )
     return answer(receipt)
 

@@ -22,7 +22,7 @@ from tenuto.storage.postgres.lanes import Lanes
 from tenuto.storage.postgres.telling import Telling
 from tenuto.storage.postgres.trouble import AGAIN, SENTENCES, code_of, explained, is_refusal
 
-PATIENCE_SECONDS = 25.0
+PATIENCE_SECONDS = 30.0
 ATTEMPT_SECONDS = 6.0
 RETRY_SECONDS = 0.1
 GROUP_LIMIT = 512

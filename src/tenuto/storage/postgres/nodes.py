@@ -34,12 +34,12 @@ class PostgresNodes:
             seconds,
         )
         self._points.reach(Step.LEASED)
-        (no, now) = rows[0]
+        (no, now, kept) = rows[0]
         self._parts.writes.set_clock(now.timestamp())
         await self._lifeline.beat(card.id, no)
         living = await self._living()
         self._parts.ringer.nodes = len(living)
-        return Pulse(now=_instant(now), living=living)
+        return Pulse(now=_instant(now), living=living, kept=kept)
 
     async def farewell(self, node: NodeId) -> None:
         await self._lifeline.stop(node)

@@ -395,7 +395,7 @@ ON CONFLICT (id) DO UPDATE SET name = excluded.name, version = excluded.version,
     knows = excluded.knows, draining = excluded.draining, active_runs = excluded.active_runs,
     started_at = excluded.started_at, seen_at = clock_timestamp(),
     until = clock_timestamp() + make_interval(secs => $8::double precision)
-RETURNING n.no, n.seen_at;
+RETURNING n.no, n.seen_at, (SELECT coalesce(sum(rev), 0)::bigint FROM kept);
 
 -- name: pulsing
 UPDATE nodes SET pulse = true WHERE id = $1 AND NOT pulse;

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from tenuto.core.value import SessionId, StreamId
 from tenuto.ports.points import NOWHERE, Points, Step
@@ -21,7 +22,8 @@ log = logging.getLogger(__name__)
 
 
 class Ringer:
-    """One statement in flight; what is rung meanwhile goes with the next. A ring may be lost."""
+    """One statement in flight; what is rung meanwhile goes with the next. What could not be sent goes
+    again; a ring is lost only with its node, or on its way."""
 
     def __init__(self, connections: Connections, me: str, points: Points = NOWHERE) -> None:
         self._connections = connections
@@ -58,12 +60,14 @@ class Ringer:
             if self.nodes >= CROWD and not self._changed:
                 await asyncio.sleep(CROWD_PAUSE_SECONDS)
             self._wake.clear()
-            payloads = list(self._take())
+            taken = self._take()
             try:
-                await self._send(payloads)
+                await self._send(
+                    [line for kind, names in taken for line in self._lines(kind, names)]
+                )
             except Exception as error:  # noqa: BLE001  whatever it is, the bell must go on
-                # Whoever could not be rung is told to look at everything once it is back.
-                log.warning("the bell could not be rung: %s", error)
+                log.warning("the bell could not be rung, it is rung again: %s", error)
+                self._put_back(taken)
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _send(self, payloads: list[str]) -> None:
@@ -77,13 +81,24 @@ class Ringer:
             )
             self._points.reach(Step.RUNG)
 
-    def _take(self) -> Iterator[str]:
-        streams, self._streams = self._streams, set()
-        changed, self._changed = self._changed, set()
-        kept, self._kept = self._kept, set()
-        pings, self._pings = self._pings, set()
-        for kind, names in (("c", changed), ("e", streams), ("k", kept), ("p", pings)):
-            yield from _payloads(f"{self._me} {kind} ", names)
+    def _take(self) -> list[tuple[str, set[str]]]:
+        """What waits, by its kind; from now on nothing does."""
+        taken = [(kind, set(names)) for kind, names in self._waiting().items() if names]
+        for names in self._waiting().values():
+            names.clear()
+        return taken
+
+    def _put_back(self, taken: list[tuple[str, set[str]]]) -> None:
+        waiting = self._waiting()
+        for kind, names in taken:
+            waiting[kind] |= names
+        self._wake.set()
+
+    def _waiting(self) -> dict[str, set[Any]]:
+        return {"c": self._changed, "e": self._streams, "k": self._kept, "p": self._pings}
+
+    def _lines(self, kind: str, names: Iterable[str]) -> Iterator[str]:
+        return _payloads(f"{self._me} {kind} ", names)
 
 
 def _payloads(head: str, names: Iterable[str]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.storage.postgres.connections import STATEMENT_SECONDS, Connections
 from tenuto.storage.postgres.trouble import AGAIN, code_of, explained, is_refusal
 
-PATIENCE_SECONDS = 25.0
+PATIENCE_SECONDS = 30.0
 RETRY_SECONDS = 0.1
 MOST_COLLISIONS = 50
 """So often two may get in each other's way before it is told."""

@@ -19,6 +19,6 @@ export const golden: Told[] = readdirSync(folder, { recursive: true, encoding: "
   .map((name) => {
     const told = JSON.parse(readFileSync(join(folder, name), "utf8")) as Omit<Told, "name">;
     // Older ones were written down before there was more to tell.
-    const snapshots = told.snapshots.map((one) => ({ ...{ questions: [] }, ...one }));
+    const snapshots = told.snapshots.map((one) => ({ ...{ questions: [], jobs: [] }, ...one }));
     return { name: name.replace(".json", ""), ...told, snapshots };
   });
