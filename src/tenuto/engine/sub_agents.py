@@ -1,6 +1,7 @@
 """Sub-agents: a call hands its work to a session of its own, waits for it, and ends it."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Mapping
 
@@ -121,8 +122,10 @@ class SubAgents:
             with work.requests.time_standing():
                 ended = await self._until_ended(run)
         except asyncio.CancelledError:
-            stopped = await finish(self._stop(work, run), seconds=STOP_SECONDS)
-            work.meter.below(stopped.usage)
+            # What it used cannot be known if the store is away, or the session gone.
+            with contextlib.suppress(TenutoError):
+                stopped = await finish(self._stop(work, run), seconds=STOP_SECONDS)
+                work.meter.below(stopped.usage)
             raise
         work.meter.below(ended.usage)
         text = await insist(lambda: self._said(ended), clock=self._node.clock)
@@ -162,7 +165,10 @@ class SubAgents:
             log.warning("a sub-agent could not be stopped at once: %s", trouble)
 
     async def _said(self, run: Run) -> str:
-        """The last that it said."""
-        page = await self._store.messages(run.session_id, limit=2, before=None)
+        """The last that it said; nothing, if its session was deleted."""
+        try:
+            page = await self._store.messages(run.session_id, limit=2, before=None)
+        except NotFound:
+            return ""
         answers = [m for m in page.messages if m.role == "assistant" and m.run_id == run.id]
         return answers[-1].text() if answers else ""
