@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 import anyio
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tenuto.core import editing, giving, steering, waiting
@@ -19,7 +20,7 @@ from tenuto.core.output import OutputPiece, joined
 from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
 from tenuto.core.value import FileId, MessageId, PartId
-from tenuto.engine.call_changes import CallChanges
+from tenuto.engine.call_changes import CallChanges, Owner
 from tenuto.engine.call_jobs import CallJobs
 from tenuto.engine.insist import insist
 from tenuto.engine.jobs import JobKeeper
@@ -146,11 +147,17 @@ class Work:
             self._store,
             self._node,
             run=self.run,
-            session_id=self.session.id,
+            owner=self._owner(),
             fence=self.fence,
             call_id=part.call_id,
             tool=part.name,
         )
+
+    def _owner(self) -> Owner:
+        parent, parent_run = self.session.parent, self.run.parent_run
+        if parent is UNSET or parent_run is UNSET:
+            return Owner(session_id=self.session.id, run_id=self.run.id)
+        return Owner(session_id=parent.session_id, run_id=parent_run)
 
     async def background(self) -> Background:
         await self.recorder.flush()

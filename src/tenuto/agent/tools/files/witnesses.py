@@ -67,7 +67,7 @@ class Witnesses:
     @asynccontextmanager
     async def watching(self, place: Place) -> AsyncIterator[Window]:
         """What changes in the workspace meanwhile is told to the call, however it ends."""
-        witness, window = self._of(place.folder), Window(place.run_id)
+        witness, window = self._of(place.folder), Window(place.changes.owner)
         with witness.held(window):
             seen = await self._begin(witness, window)
             try:
