@@ -26,6 +26,12 @@ class SimProcesses:
     def __init__(self) -> None:
         self._running: dict[str, Node] = {}
         self._begun: set[str] = set()
+        self._numbers = 0
+
+    def number(self) -> int:
+        """Of the next: no two commands are the same."""
+        self._numbers += 1
+        return self._numbers
 
     def begin(self, command: str, node: "Node") -> None:
         must(command not in self._begun, "no job is run twice", command)
@@ -71,7 +77,7 @@ async def perhaps_leave_a_job(world: "World", word: str, place: Place) -> None:
     """What a call does besides, in schedules that have jobs."""
     if world.script.seed % SEEDS != SEED or world.dice("job").random() > CHANCE:
         return
-    command = f"{place.run_id} {word}"
+    command = f"{place.run_id} {word} {world.processes.number()}"
     wish = JobWish(
         call_id=place.call_id, workspace=place.folder, command=command, name="job", cwd="."
     )
