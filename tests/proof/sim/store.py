@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
 Work = Callable[..., Awaitable[Any]]
 
-WRITES = ("append", "commit", "create_session", "create_comparison", "judge", "put_file", "keep")
+WRITES = (
+    "append",
+    "commit",
+    "create_session",
+    "create_comparison",
+    "judge",
+    "put_file",
+    "keep",
+    "keep_output",
+)
 RING_SECONDS = 0.05
 LATEST_SECONDS = 3.0
 LINGERS = 0.6
