@@ -22,7 +22,8 @@ pytestmark = pytest.mark.anyio
 class Told:
     """Hears of changes."""
 
-    def __init__(self) -> None:
+    def __init__(self, owner: str = "run_1") -> None:
+        self.owner = RunId(owner)
         self.changes: list[FoundChange] = []
 
     async def replace(self, writing: Writing, deed: Deed) -> None:

@@ -10,27 +10,41 @@ from tenuto.core.session import Fence
 from tenuto.core.value import RunId
 
 
-def changing(desk: Desk, fence: Fence, change: FileChange, moment: Moment) -> Change[None]:
-    """The active run is about to change a file, whose bytes are kept."""
-    run = desk.held_by(fence)
+def changing(desk: Desk, fence: Fence | None, change: FileChange, moment: Moment) -> Change[None]:
+    """A run is about to change a file, whose bytes are kept."""
     event = FileChanging(
-        session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, change=change
+        session_id=desk.session.id,
+        run_id=_teller(desk, fence, change.run_id),
+        at=moment.now,
+        by=moment.by,
+        change=change,
     )
     return Change(events=(event,), control=desk.control, result=None)
 
 
 def changed(
-    desk: Desk, fence: Fence, changes: Sequence[FileChange], moment: Moment
+    desk: Desk, fence: Fence | None, changes: Sequence[FileChange], moment: Moment
 ) -> Change[None]:
-    """The active run has changed these files."""
-    run = desk.held_by(fence)
+    """A run has changed these files."""
     events = tuple(
         FileChanged(
-            session_id=run.session_id, run_id=run.id, at=moment.now, by=moment.by, change=change
+            session_id=desk.session.id,
+            run_id=_teller(desk, fence, change.run_id),
+            at=moment.now,
+            by=moment.by,
+            change=change,
         )
         for change in changes
     )
     return Change(events=events, control=desk.control, result=None)
+
+
+def _teller(desk: Desk, fence: Fence | None, run_id: RunId) -> RunId | None:
+    """The run that the events are of; None: none any more. What a sub-agent changes is its
+    parent's, whether or not that waits for it still; a job, which has no fence, outlives its run."""
+    if fence is not None and fence.run_id == run_id:
+        return desk.held_by(fence).id
+    return run_id if desk.active is not None and desk.active.id == run_id else None
 
 
 def reverting(desk: Desk, change: FileChange, moment: Moment) -> Change[None]:

@@ -139,6 +139,9 @@ def change_id(run_id: RunId, path: str) -> ChangeId:
 
 def folded(known: FileChange | None, step: FileStep, new: FileChange) -> FileChange:
     """What the run did to the path so far, and this step after it. `new` says whose it is."""
+    if known is not None and same(known.after, step.after) and not known.is_left(step.before):
+        # Two who watched the folder at the same time tell of the same change.
+        return known
     first = new if known is None else known
     before, why = (step.before, step.why) if known is None else (known.before, known.why)
     if known is not None and not known.is_left(step.before):

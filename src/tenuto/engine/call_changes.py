@@ -16,7 +16,7 @@ from tenuto.core.file_change import FileChange, FileStep, change_id, folded, sam
 from tenuto.core.run import Run
 from tenuto.core.session import Fence
 from tenuto.core.text import whole
-from tenuto.core.value import CallId, SessionId
+from tenuto.core.value import CallId, RunId, SessionId, Value
 from tenuto.engine.insist import insist
 from tenuto.engine.keeping_bytes import ByteKeeper
 from tenuto.engine.node import Node
@@ -38,6 +38,13 @@ TOO_LARGE = "It was too large to be kept."
 ODD_NAME = "Its name is no text."
 
 
+class Owner(Value):
+    """Whose changes they are: of a sub-agent's run, those of the run that it works for."""
+
+    session_id: SessionId
+    run_id: RunId
+
+
 class CallChanges:
     """Implements `FileChanges`. They are of the run: several of one path become one."""
 
@@ -47,22 +54,35 @@ class CallChanges:
         node: Node,
         *,
         run: Run,
-        session_id: SessionId,
-        fence: Fence,
+        owner: Owner,
+        fence: Fence | None,
         call_id: CallId,
         tool: str,
     ) -> None:
         self._store = store
         self._node = node
         self._run = run
-        self._session_id = session_id
+        self._session_id = owner.session_id
+        self._owner = owner.run_id
         self._fence = fence
         self._call_id = call_id
         self._tool = tool
-        self._bytes = ByteKeeper(store, node, session_id)
+        self._bytes = ByteKeeper(store, node, owner.session_id)
         self._room = asyncio.Semaphore(AT_ONCE)
 
+    @property
+    def owner(self) -> RunId:
+        return self._owner
+
     async def replace(self, writing: Writing, deed: Deed) -> None:
+        async with self._node.folders.lock(self._owner):
+            await self._replace(writing, deed)
+
+    async def found(self, changes: Sequence[FoundChange]) -> None:
+        async with self._node.folders.lock(self._owner):
+            await self._found(changes)
+
+    async def _replace(self, writing: Writing, deed: Deed) -> None:
         points = self._node.points
         known, step = await self._step(
             FoundChange(
@@ -89,7 +109,7 @@ class CallChanges:
         step = await self._compared(known, replace(step, after=left), writing.old, writing.new)
         await finish(self._tell([self._folded(known, step)]), seconds=TELL_SECONDS)
 
-    async def found(self, changes: Sequence[FoundChange]) -> None:
+    async def _found(self, changes: Sequence[FoundChange]) -> None:
         some = changes[:MOST_CHANGES]
         steps = await asyncio.gather(*(self._step(change) for change in some))
         if not steps:
@@ -146,7 +166,7 @@ class CallChanges:
         return replace(step, added=shown.added, removed=shown.removed, diff=shown.diff)
 
     async def _known(self, path: str) -> FileChange | None:
-        thing_id = change_id(self._run.id, path)
+        thing_id = change_id(self._owner, path)
         ask = partial(self._store.thing, FileChange, thing_id)
         try:
             return await insist(ask, clock=self._node.clock)
@@ -158,9 +178,9 @@ class CallChanges:
 
     def _new(self, path: str) -> FileChange:
         return FileChange(
-            id=change_id(self._run.id, path),
+            id=change_id(self._owner, path),
             session_id=self._session_id,
-            run_id=self._run.id,
+            run_id=self._owner,
             call_id=self._call_id,
             path=path,
             tool=self._tool,

@@ -1,12 +1,10 @@
 """Changes: what runs did to files, and taking it back where nobody else has changed them since."""
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from weakref import WeakValueDictionary
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -63,7 +61,6 @@ class ChangeKeeper:
         self._store = store
         self._hand = hand
         self._node = node
-        self._locks: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
     async def of_run(self, run_id: RunId, *, by: Principal) -> tuple[FileChange, ...]:
         """What the run did to files; what it put back itself is not told."""
@@ -90,8 +87,7 @@ class ChangeKeeper:
                 conflicts=tuple(RevertConflict(path=one.path, why=why) for one in changes),
             )
         folder = self._node.folders.path(workspace)
-        lock = self._locks.setdefault(folder, asyncio.Lock())
-        async with lock:
+        async with self._node.folders.lock(str(folder)):
             # A folder that the run made for one file may hold another that it made later.
             made = {one for change in known for one in change.folders}
             task = self._all(RunFolder(path=folder, made=tuple(made)), changes, way, by)

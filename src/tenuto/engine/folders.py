@@ -1,8 +1,10 @@
 """The folders of workspaces, as this node can get at them."""
 
+import asyncio
 import logging
 from collections.abc import Collection
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 import anyio.to_thread
 
@@ -27,6 +29,11 @@ class Folders:
     def __init__(self, node: str | None = None, root: Path | None = None) -> None:
         self._node = node
         self._root = root
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, what: str) -> asyncio.Lock:
+        """For those who change files: one at a time of the same run, or in the same folder."""
+        return self._locks.setdefault(what, asyncio.Lock())
 
     async def found(
         self, given: str, home: str | None, *, nodes: Collection[str] = ()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 import anyio
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from tenuto.core import editing, giving, steering, waiting
@@ -18,8 +19,8 @@ from tenuto.core.meter import Meter
 from tenuto.core.output import OutputPiece, joined
 from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
-from tenuto.core.value import FileId, MessageId, PartId
-from tenuto.engine.call_changes import CallChanges
+from tenuto.core.value import CallId, FileId, MessageId, PartId
+from tenuto.engine.call_changes import CallChanges, Owner
 from tenuto.engine.call_jobs import CallJobs
 from tenuto.engine.insist import insist
 from tenuto.engine.jobs import JobKeeper
@@ -101,7 +102,14 @@ class Work:
         self.jobs: Jobs = NoJobs()
         """Of its conversation."""
         if jobs is not None:
-            self.jobs = CallJobs(store, node, jobs, run=self.run, fence=started.fence)
+            self.jobs = CallJobs(
+                store,
+                node,
+                jobs,
+                run=self.run,
+                fence=started.fence,
+                changes=self._job_changes,
+            )
 
     def usage(self) -> Usage:
         """What was used so far, with its cost where the price is known."""
@@ -146,11 +154,29 @@ class Work:
             self._store,
             self._node,
             run=self.run,
-            session_id=self.session.id,
+            owner=self._owner(),
             fence=self.fence,
             call_id=part.call_id,
             tool=part.name,
         )
+
+    def _job_changes(self, call_id: CallId) -> CallChanges:
+        """The same of a job that the call starts, also when the run has ended."""
+        return CallChanges(
+            self._store,
+            self._node,
+            run=self.run,
+            owner=self._owner(),
+            fence=None,
+            call_id=call_id,
+            tool="start_job",
+        )
+
+    def _owner(self) -> Owner:
+        parent, parent_run = self.session.parent, self.run.parent_run
+        if parent is UNSET or parent_run is UNSET:
+            return Owner(session_id=self.session.id, run_id=self.run.id)
+        return Owner(session_id=parent.session_id, run_id=parent_run)
 
     async def background(self) -> Background:
         await self.recorder.flush()

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from tenuto.core.file_change import FileState
-from tenuto.core.value import Value
+from tenuto.core.value import RunId, Value
 
 
 class SeenFile(Value):
@@ -51,6 +51,10 @@ class Deed(Protocol):
 class FileChanges(Protocol):
     """What one call of a tool does to files: all of it is written down."""
 
+    @property
+    def owner(self) -> RunId:
+        """Whose changes they are: the run at the root of all that work for it."""
+
     async def replace(self, writing: Writing, deed: Deed) -> None:
         """Keep what is there, say so, and only then do it."""
 
@@ -60,6 +64,8 @@ class FileChanges(Protocol):
 
 class Untold:
     """Implements `FileChanges` where nobody wants to know."""
+
+    owner = RunId("")
 
     async def replace(self, writing: Writing, deed: Deed) -> None:
         await deed.do()

@@ -7,6 +7,7 @@ from tests.proof.mutation import (
     core_mutants,
     edge_mutants,
     engine_mutants,
+    job_mutants,
     keeping_mutants,
     log_mutants,
     mcp_mutants,
@@ -24,6 +25,7 @@ from tests.proof.mutation.mutant import Mutant
 MUTANTS: tuple[Mutant, ...] = (
     *core_mutants.MUTANTS,
     *engine_mutants.MUTANTS,
+    *job_mutants.MUTANTS,
     *keeping_mutants.MUTANTS,
     *mcp_mutants.MUTANTS,
     *log_mutants.MUTANTS,

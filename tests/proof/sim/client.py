@@ -218,7 +218,9 @@ class SimClient:
             must(not working, "stopped is stopped", receipt, working)
 
     def _working(self, run_ids: tuple[RunId, ...]) -> list[str]:
-        return self.world.ledger.working_for(run_ids)
+        alone = self.world.script.nodes == 1 and not self.world.script.is_cluster
+        jobs = self.world.processes.of_runs(run_ids) if alone else []
+        return [*self.world.ledger.working_for(run_ids), *jobs]
 
     async def cancel_run(self) -> None:
         run_id = self._pick(list(self.session.runs))

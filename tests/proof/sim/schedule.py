@@ -207,6 +207,9 @@ def _check_the_end(world: World) -> None:
         must(session.idle, "everything has ended", session.id)
         must(len(session.finished_at) == len(session.runs), "every run has ended", session.id)
         world.witness.compare(world.store, session.id)
+        if world.script.nodes == 1 and not world.script.is_cluster and not session.deleted:
+            states = [job["state"] for job in session.background.jobs.values()]
+            must("running" not in states, "every job has ended", session.id, states)
         inputs = [run["input"] for run in session.runs.values()]
         if not session.deleted:
             check_files(world.store, session)
@@ -215,6 +218,7 @@ def _check_the_end(world: World) -> None:
     world.witness.blindness.check(step=world.loop.steps)
     for comparison in world.comparisons:
         check_asked(world.witness.sessions, comparison)
+    must(not world.processes.left(), "no job outlasts its server", world.processes.left())
     must(not world.ledger.at_work, "nothing works for nobody", world.ledger.at_work)
     main = asyncio.current_task()
     left = [task for task in world.loop.tasks if not task.done() and task is not main]

@@ -31,6 +31,7 @@ WRITES = (
     "judge",
     "put_file",
     "keep",
+    "keep_output",
     "commit_together",
 )
 RING_SECONDS = 0.05

@@ -9,6 +9,7 @@ import anyio
 from tenuto.core.rule import Subject
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import Parallel, Place, Tool, ToolFailed, ToolResult
+from tests.proof.sim.job import perhaps_leave_a_job
 from tests.proof.sim.people import SimAsk, SimTask
 from tests.proof.sim.violation import Violation, must
 
@@ -67,6 +68,8 @@ class SimTool:
             for step in range(dice.choice((0, 1, 1, 2))):
                 await self._world.loop.sleep(dice.choice((0.0, dice.random(), 2.0)) * hurry)
                 place.progress(f"step {step} of {arguments}")
+            if self.changes:
+                await perhaps_leave_a_job(self._world, str(arguments.get("n")), place)
         except asyncio.CancelledError:
             if dice.random() < temper * 0.4:
                 with anyio.CancelScope(shield=True):

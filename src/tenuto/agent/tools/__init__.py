@@ -1,1 +1,1 @@
-"""The tools that come with the server: one module each, and `every` has them all."""
+"""The tools that come with the server: `kinds` has them all."""

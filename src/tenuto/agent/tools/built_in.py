@@ -74,7 +74,7 @@ class BuiltIn(ABC, Generic[A]):
     def watching(self, place: Place) -> AbstractAsyncContextManager[Window]:
         """While something runs that may change any file of the workspace."""
         if self.settings.witnesses is None:
-            return nullcontext(Window(place.run_id))
+            return nullcontext(Window(place.changes.owner))
         return self.settings.witnesses.watching(place)
 
     @abstractmethod

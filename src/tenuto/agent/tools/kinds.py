@@ -1,4 +1,4 @@
-"""Every tool that comes with the server, in one list."""
+"""All the tools that come with the server."""
 
 from tenuto.agent.tools.ask_user import AskUser
 from tenuto.agent.tools.edit_file import EditFile
@@ -17,8 +17,6 @@ from tenuto.agent.tools.task import Task
 from tenuto.agent.tools.todo import Todo
 from tenuto.agent.tools.write_file import WriteFile
 from tenuto.ports.tool import Tool
-
-__all__ = ["ToolSettings", "built_in_tools"]
 
 KINDS = (
     ReadFile,
