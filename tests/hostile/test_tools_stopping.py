@@ -91,7 +91,8 @@ RUNNER_KILLED = {
 TOOL_IN_A_SERVER = """
     import asyncio, os, pathlib, subprocess, sys
     from tenuto.wiring.process import take_in_orphans
-    from tenuto.agent.tools import ToolSettings, built_in_tools
+    from tenuto.agent.tools.kinds import built_in_tools
+    from tenuto.agent.tools.settings import ToolSettings
     from tenuto.ports.tool import Place, ToolFailed
 
     async def main():

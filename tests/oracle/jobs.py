@@ -11,6 +11,10 @@ class JobLog:
         self.jobs: dict[str, Json] = {}
         self._broken = broken
 
+    @property
+    def running(self) -> dict[str, Json]:
+        return {name: job for name, job in self.jobs.items() if job["state"] == "running"}
+
     def begin(self, jobs: list[Json]) -> None:
         """Begin again with these."""
         self.jobs = {job["id"]: job for job in jobs}

@@ -9,7 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
-from tenuto.agent.tools import ToolSettings, built_in_tools
+from tenuto.agent.tools.kinds import built_in_tools
+from tenuto.agent.tools.settings import ToolSettings
 from tenuto.core.value import CallId, SessionId
 from tenuto.ports.tool import Place, Reel, ToolFailed, ToolResult
 

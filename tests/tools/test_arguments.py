@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tenuto.agent.tools import ToolSettings, built_in_tools
+from tenuto.agent.tools.kinds import built_in_tools
+from tenuto.agent.tools.settings import ToolSettings
 from tests.tools.desk import Desk
 
 pytestmark = pytest.mark.anyio

@@ -52,7 +52,8 @@ HOSTILE = {
 }
 TOOL_IN_A_SERVER = """
     import asyncio, pathlib, sys
-    from tenuto.agent.tools import ToolSettings, built_in_tools
+    from tenuto.agent.tools.kinds import built_in_tools
+    from tenuto.agent.tools.settings import ToolSettings
     from tenuto.ports.tool import Place
 
     async def main():

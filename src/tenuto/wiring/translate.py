@@ -14,15 +14,16 @@ from tenuto.agent.providers.catalogue import dataset
 from tenuto.agent.providers.catalogue.catalogue import LOCAL, Catalogue, CatalogueConfig
 from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
 from tenuto.agent.surroundings import Surroundings, look_around
-from tenuto.agent.tools import ToolSettings, built_in_tools
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
 from tenuto.agent.tools.files.witnesses import Witnesses
+from tenuto.agent.tools.kinds import built_in_tools
 from tenuto.agent.tools.processes.background import BackgroundCommands
 from tenuto.agent.tools.processes.sandbox import Sandbox
 from tenuto.agent.tools.processes.scratch import Scratch
 from tenuto.agent.tools.search_web import SearchTools, SearchWeb, brave, searxng, tavily
+from tenuto.agent.tools.settings import ToolSettings
 from tenuto.agent.tools.skill import SkillTools
 from tenuto.api.connection import ConnectionLimits
 from tenuto.api.services import BodyLimits

@@ -166,9 +166,9 @@ MUTANTS = (
         "agent api/lost",
         Edit(
             "agent/context.py",
-            "            turns.extend(_assistant_turns(message, files))",
+            "            turns.extend(_assistant_turns(message, files, endings))",
             "            if message.finish_reason not in CUT_OFF:\n"
-            "                turns.extend(_assistant_turns(message, files))",
+            "                turns.extend(_assistant_turns(message, files, endings))",
         ),
     ),
     mutant(

@@ -24,6 +24,7 @@ from tenuto.engine.toolbox import Toolbox
 from tenuto.ports.preference import Preferences
 from tenuto.ports.provider import Providers
 from tenuto.ports.store import Store
+from tests.proof.sim.job import SimJobRunner
 from tests.proof.sim.loop import NODE
 from tests.proof.sim.model import SimModels
 from tests.proof.sim.setting import NoProviders, NothingToHide
@@ -91,6 +92,7 @@ class Node:
             run_seconds=RUN_SECONDS,
             fold_after_seconds=script.fold_after,
             active_runs=script.most_runs,
+            job_runner=SimJobRunner(self._world, self),
         )
 
     async def call(self, work: Callable[[], Awaitable[T]]) -> T:

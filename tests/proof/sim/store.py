@@ -23,7 +23,17 @@ if TYPE_CHECKING:
 
 Work = Callable[..., Awaitable[Any]]
 
-WRITES = ("append", "commit", "create_session", "create_comparison", "judge", "put_file", "keep")
+WRITES = (
+    "append",
+    "commit",
+    "create_session",
+    "create_comparison",
+    "judge",
+    "put_file",
+    "keep",
+    "keep_output",
+    "commit_together",
+)
 RING_SECONDS = 0.05
 LATEST_SECONDS = 3.0
 LINGERS = 0.6
@@ -108,6 +118,8 @@ class SimDisk:
 
     def _seen(self, work: Work, args: Any) -> Any:
         """What the write found: it is under a guard, and does nothing once that has changed."""
+        if work is MemoryStore.commit_together:
+            return [self._seen(MemoryStore.commit, (one,)) for one in args[0]]
         rows = self._world.store._state.by_session.get(args[0]) if args else None
         if work is not MemoryStore.commit or rows is None:
             return None

@@ -9,6 +9,8 @@ import anyio
 from tenuto.core.rule import Subject
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import Parallel, Place, Tool, ToolFailed, ToolResult
+from tests.proof.sim.job import perhaps_leave_a_job
+from tests.proof.sim.people import SimAsk, SimTask
 from tests.proof.sim.violation import Violation, must
 
 if TYPE_CHECKING:
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def sim_tools(world: "World") -> tuple[Tool, ...]:
-    return tuple(SimTool(world, name) for name in ("look", "change"))
+    usual = tuple(SimTool(world, name) for name in ("look", "change"))
+    return (*usual, SimAsk(world), SimTask(world)) if world.script.people else usual
 
 
 class SimTool:
@@ -51,7 +54,10 @@ class SimTool:
         run_id = self._world.callers.get(word, "")
         known = self._world.witness.run(run_id)
         if known is not None and self.changes and permission == "ask":
-            answers = [a for a in known[0].approvals.values() if a["tool"] == self.spec.name]
+            above = self._world.ledger.families.get(known[0].id, known[0].id)
+            logs = (known[0], self._world.witness.sessions[above])
+            asked = [a for log in logs for a in log.approvals.values()]
+            answers = [a for a in asked if a["tool"] == self.spec.name]
             allowed = [a for a in answers if a["state"] == "allowed"]
             must(allowed, "what changes something was allowed", arguments, answers)
         return run_id
@@ -62,6 +68,8 @@ class SimTool:
             for step in range(dice.choice((0, 1, 1, 2))):
                 await self._world.loop.sleep(dice.choice((0.0, dice.random(), 2.0)) * hurry)
                 place.progress(f"step {step} of {arguments}")
+            if self.changes:
+                await perhaps_leave_a_job(self._world, str(arguments.get("n")), place)
         except asyncio.CancelledError:
             if dice.random() < temper * 0.4:
                 with anyio.CancelScope(shield=True):

@@ -127,7 +127,8 @@ class Witness:
             snapshot["messages"],
             log.transcript.messages,
         )
-        state = "idle" if log.active is None else "waiting" if log.pending else "running"
+        asked = {**log.pending, **log.asked}
+        state = "idle" if log.active is None else "waiting" if asked else "running"
         told = (session["state"], session["active_run"], session["queued"])
         must(told == (state, log.active, len(log.queue)), "a session says what it does", told, log)
         runs = {run["id"]: run for run in snapshot["runs"]}
@@ -136,8 +137,9 @@ class Witness:
             "a run is what its last event says",
             runs,
         )
-        pending = {approval["id"]: approval for approval in snapshot["things"]}
-        must(pending == log.pending, "what is asked is told", pending, log.pending)
+        things = {thing["id"]: thing for thing in snapshot["things"]}
+        open_ones = {**asked, **log.background.running}
+        must(things == open_ones, "what is asked and what runs is told", things, open_ones)
 
 
 def now(answer: Any) -> Any:

@@ -16,6 +16,7 @@ from tenuto.storage.memory import MemoryStore
 from tests.oracle.rule import Json
 from tests.proof.sim.clock import CountingIds, NodeClock, VirtualClock, moment_of
 from tests.proof.sim.comparing import SimComparison
+from tests.proof.sim.job import SimProcesses
 from tests.proof.sim.ledger import Ledger
 from tests.proof.sim.loop import NODE, NumberedTask, SimLoop
 from tests.proof.sim.nemesis import SimNemesis
@@ -32,7 +33,7 @@ TRIGGER_SECONDS = 5.0
 NOTICED_SECONDS = 2.5
 """How long it takes at most until a connection that was closed counts."""
 AGREED_SECONDS = 1.5
-PURPOSES = ("loop", "store", "ring", "model", "tool", "person")
+PURPOSES = ("loop", "store", "ring", "model", "tool", "person", "job")
 
 
 class Hearer(Protocol):
@@ -100,6 +101,7 @@ class World:
         self.readers: list[SimReader] = []
         self.comparisons: list[SimComparison] = []
         self.settings = KeptSettings()
+        self.processes = SimProcesses()
         self.sessions: list[str] = []
         self.refused: list[str] = []
         self.callers: dict[str, str] = {}
@@ -160,6 +162,11 @@ class World:
 
     def _note(self, session: WitnessedLog, event: Json) -> None:
         if event["type"] == "run.accepted":
+            if "parent_run" in event["run"]:
+                above = self.witness.run(event["run"]["parent_run"])
+                must(above is not None, "a sub-agent has a parent", event)
+                assert above is not None
+                self.ledger.families[session.id] = above[0].id
             self.ledger.holders[event["run_id"]] = NODE.get()
         elif event["type"] == "run.started":
             self.ledger.owners[event["run_id"]] = NODE.get()

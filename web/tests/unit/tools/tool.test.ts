@@ -84,6 +84,14 @@ describe("output", () => {
       remark: "Exit code 2",
       bad: true,
     });
+    expect(
+      shellOutput("a\n[the whole output: `output:c` as path of read_file or search_files]"),
+    ).toEqual({ text: "a", remark: null, bad: false });
+    expect(
+      shellOutput(
+        "x\n[1 process left in the background: ended; use start_job for what is to go on]",
+      ).remark,
+    ).toBe("1 process left in the background were ended");
     expect(shellOutput("(no output)")).toEqual({ text: "", remark: null, bad: false });
     expect(
       shellOutput("x\n[exit code 1]\n[2 processes left in the background: ended]").remark,
