@@ -19,6 +19,7 @@ from tenuto.core.value import RunId, SessionId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
 from tenuto.engine.insist import insist
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.work import Work
@@ -33,8 +34,14 @@ STOP_SECONDS = 5.0
 
 class SubAgents:
     def __init__(
-        self, store: Store, coordinator: Coordinator, endings: Endings, node: Node
+        self,
+        store: Store,
+        coordinator: Coordinator,
+        endings: Endings,
+        node: Node,
+        jobs: JobKeeper,
     ) -> None:
+        self._jobs = jobs
         self._store = store
         self._coordinator = coordinator
         self._endings = endings
@@ -147,6 +154,7 @@ class SubAgents:
             await self._cover(run, reason)
         ended = await self._endings.of(run.id, seconds=STOP_SECONDS)
         await self._coordinator.until_left(run.session_id, run.id)
+        await self._jobs.over_with(ended)
         return ended
 
     async def _cover(self, run: Run, reason: Reason) -> None:
