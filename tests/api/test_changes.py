@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from tenuto.client import Client, RunHandle, SessionHandle
@@ -368,3 +369,28 @@ async def test_a_large_file_can_be_deleted_again_and_a_lost_one_not_be_restored(
     }
     assert not (folder / "made").exists()
     assert (folder / "large").stat().st_size == 1_500_001
+
+
+async def test_what_a_job_changed_is_told_when_it_ends_also_after_its_run(
+    model: ModelServer, raw: RawApi, session: SessionHandle, folder: Path
+) -> None:
+    (folder / "a").write_text("before\n")
+    os.mkfifo(folder / "go")
+    job = ("start_job", {"command": "read x < go; echo after > a; echo made > b"})
+    one = await do(model, session, job)
+    assert await changes(raw, one) == {}
+    # What another run changes meanwhile is its own.
+    two = await do(model, session, shell("echo mine > c; echo x > go; sleep 1"))
+    [ended] = (await raw.get(f"/api/sessions/{session.id}/jobs"))["jobs"]
+    with anyio.fail_after(20):
+        while ended["state"] == "running":
+            ended = await raw.get(f"/api/jobs/{ended['id']}")
+    first, second = await changes(raw, one), await changes(raw, two)
+    assert "c" in second
+    assert "c" not in first
+    assert {*first, *second} == {"a", "b", "c"}
+    for run in (one, two):
+        assert (await revert(raw, run))[1] == {}
+    assert (folder / "a").read_text() == "before\n"
+    assert not (folder / "b").exists()
+    assert not (folder / "c").exists()

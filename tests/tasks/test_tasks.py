@@ -1,5 +1,8 @@
 """Tasks that a person would really give: each leaves the tree that it should, byte for byte."""
 
+import re
+import socket
+
 import pytest
 from aiohttp import web
 
@@ -286,4 +289,33 @@ async def test_what_a_sub_agent_changes_is_its_parents_to_take_back(person: Pers
     assert await person.changes(inner) == {}
     said = await person.raw.post(f"/api/runs/{run['id']}/revert", {})
     assert said.body["conflicts"] == []
+    assert person.tree() == person.before
+
+
+async def test_a_dev_server_as_a_job_and_a_request_against_it(person: Person) -> None:
+    serve = (
+        "import http.server, os; os.chdir('shop');"
+        " server = http.server.HTTPServer(('127.0.0.1', 0), http.server.SimpleHTTPRequestHandler);"
+        " print('Listening on', server.server_address[1], flush=True); server.serve_forever()"
+    )
+    run = await person.ask("Serve it and see.")
+    command = f'PYTHONDONTWRITEBYTECODE=1 exec python3 -c "{serve}"'
+    await person.answers(("start_job", {"command": command, "name": "dev server"}))
+    started = await person.model.next_request()
+    [job] = (await person.raw.get(f"/api/sessions/{person.session}/jobs"))["jobs"]
+    assert (job["name"], job["state"]) == ("dev server", "running")
+    await use(started, ("read_job", {"id": job["id"], "pattern": "Listening on", "wait": 20}))
+    listening = await person.model.next_request()
+    port = re.search(r"Listening on (\d+)", results(listening)[0])
+    assert port is not None, results(listening)
+    await use(listening, ("fetch_url", {"url": f"http://127.0.0.1:{port[1]}/prices.py"}))
+    fetched = await person.model.next_request()
+    assert '"apple": 3' in results(fetched)[0]
+    await use(fetched, ("stop_job", {"id": job["id"]}))
+    await person.says("It serves.")
+    assert (await person.ended(run))["status"] == "completed"
+    [job] = (await person.raw.get(f"/api/sessions/{person.session}/jobs"))["jobs"]
+    assert job["state"] == "stopped"
+    with socket.socket() as line:
+        assert line.connect_ex(("127.0.0.1", int(port[1]))) != 0
     assert person.tree() == person.before

@@ -10,7 +10,7 @@ from tenuto.core.session import Fence
 from tenuto.core.value import RunId
 
 
-def changing(desk: Desk, fence: Fence, change: FileChange, moment: Moment) -> Change[None]:
+def changing(desk: Desk, fence: Fence | None, change: FileChange, moment: Moment) -> Change[None]:
     """A run is about to change a file, whose bytes are kept."""
     event = FileChanging(
         session_id=desk.session.id,
@@ -23,7 +23,7 @@ def changing(desk: Desk, fence: Fence, change: FileChange, moment: Moment) -> Ch
 
 
 def changed(
-    desk: Desk, fence: Fence, changes: Sequence[FileChange], moment: Moment
+    desk: Desk, fence: Fence | None, changes: Sequence[FileChange], moment: Moment
 ) -> Change[None]:
     """A run has changed these files."""
     events = tuple(
@@ -39,10 +39,10 @@ def changed(
     return Change(events=events, control=desk.control, result=None)
 
 
-def _teller(desk: Desk, fence: Fence, run_id: RunId) -> RunId | None:
+def _teller(desk: Desk, fence: Fence | None, run_id: RunId) -> RunId | None:
     """The run that the events are of; None: none any more. What a sub-agent changes is its
-    parent's, whether or not that waits for it still."""
-    if fence.run_id == run_id:
+    parent's, whether or not that waits for it still; a job, which has no fence, outlives its run."""
+    if fence is not None and fence.run_id == run_id:
         return desk.held_by(fence).id
     return run_id if desk.active is not None and desk.active.id == run_id else None
 

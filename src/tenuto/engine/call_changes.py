@@ -55,7 +55,7 @@ class CallChanges:
         *,
         run: Run,
         owner: Owner,
-        fence: Fence,
+        fence: Fence | None,
         call_id: CallId,
         tool: str,
     ) -> None:

@@ -1,5 +1,6 @@
 """The jobs of a conversation, as one call of a tool may use them."""
 
+from collections.abc import Callable
 from functools import partial
 
 from tenuto.core import tending
@@ -8,10 +9,11 @@ from tenuto.core.job import Job
 from tenuto.core.run import Run
 from tenuto.core.session import Fence
 from tenuto.core.thing import is_open
-from tenuto.core.value import JobId
+from tenuto.core.value import CallId, JobId
 from tenuto.engine.insist import insist
 from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
+from tenuto.ports.changes import FileChanges
 from tenuto.ports.job import JobOrder, JobReading, JobWish
 from tenuto.ports.store import Store
 from tenuto.ports.tool import ToolFailed
@@ -23,8 +25,16 @@ class CallJobs:
     """Implements `Jobs`."""
 
     def __init__(
-        self, store: Store, node: Node, keeper: JobKeeper, *, run: Run, fence: Fence
+        self,
+        store: Store,
+        node: Node,
+        keeper: JobKeeper,
+        *,
+        run: Run,
+        fence: Fence,
+        changes: Callable[[CallId], FileChanges],
     ) -> None:
+        self._changes = changes
         self._store = store
         self._node = node
         self._keeper = keeper
@@ -48,6 +58,7 @@ class CallJobs:
             workspace=wish.workspace,
             command=wish.command,
             cwd=wish.cwd,
+            changes=self._changes(wish.call_id),
         )
         try:
             return await self._keeper.start(job, order, self._fence)

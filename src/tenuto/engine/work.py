@@ -19,7 +19,7 @@ from tenuto.core.meter import Meter
 from tenuto.core.output import OutputPiece, joined
 from tenuto.core.run import Ending, Run, Usage, Waiting
 from tenuto.core.starting import Started
-from tenuto.core.value import FileId, MessageId, PartId
+from tenuto.core.value import CallId, FileId, MessageId, PartId
 from tenuto.engine.call_changes import CallChanges, Owner
 from tenuto.engine.call_jobs import CallJobs
 from tenuto.engine.insist import insist
@@ -102,7 +102,14 @@ class Work:
         self.jobs: Jobs = NoJobs()
         """Of its conversation."""
         if jobs is not None:
-            self.jobs = CallJobs(store, node, jobs, run=self.run, fence=started.fence)
+            self.jobs = CallJobs(
+                store,
+                node,
+                jobs,
+                run=self.run,
+                fence=started.fence,
+                changes=self._job_changes,
+            )
 
     def usage(self) -> Usage:
         """What was used so far, with its cost where the price is known."""
@@ -151,6 +158,18 @@ class Work:
             fence=self.fence,
             call_id=part.call_id,
             tool=part.name,
+        )
+
+    def _job_changes(self, call_id: CallId) -> CallChanges:
+        """The same of a job that the call starts, also when the run has ended."""
+        return CallChanges(
+            self._store,
+            self._node,
+            run=self.run,
+            owner=self._owner(),
+            fence=None,
+            call_id=call_id,
+            tool="start_job",
         )
 
     def _owner(self) -> Owner:

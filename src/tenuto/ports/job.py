@@ -6,6 +6,7 @@ from typing import Protocol
 
 from tenuto.core.job import Job
 from tenuto.core.value import CallId, JobId, SessionId, Value
+from tenuto.ports.changes import FileChanges, Untold
 
 
 class JobOrder(Value):
@@ -17,6 +18,8 @@ class JobOrder(Value):
     command: str
     cwd: str = "."
     """Relative to it."""
+    changes: FileChanges = Untold()
+    """Told of the files that it changed, when it has ended."""
 
 
 class JobRunner(Protocol):

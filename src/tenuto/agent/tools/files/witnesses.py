@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from tenuto.agent.tools.processes.tree import PYTHON
 from tenuto.core.file_change import FileState
 from tenuto.core.value import RunId
 from tenuto.engine.protect import finish
-from tenuto.ports.changes import FoundChange, SeenFile
+from tenuto.ports.changes import FileChanges, FoundChange, SeenFile
 from tenuto.ports.tool import Place
 
 log = logging.getLogger(__name__)
@@ -42,11 +43,20 @@ class Gone(Exception):
     """The witness ended, or did not answer."""
 
 
+class Span(Enum):
+    """How long something is watched that may change files."""
+
+    CALL = "call"
+    JOB = "job"
+    """It goes on beside calls: what they tell of is theirs."""
+
+
 class Window:
     """From before a command to after it."""
 
-    def __init__(self, run_id: RunId) -> None:
+    def __init__(self, run_id: RunId, span: Span = Span.CALL) -> None:
         self.run_id = run_id
+        self.span = span
         self.begun = 0
         """The look before the command."""
         self.alone = True
@@ -67,14 +77,27 @@ class Witnesses:
     @asynccontextmanager
     async def watching(self, place: Place) -> AsyncIterator[Window]:
         """What changes in the workspace meanwhile is told to the call, however it ends."""
-        witness, window = self._of(place.folder), Window(place.changes.owner)
+        async with self._watching(place.folder, place.changes, Span.CALL) as window:
+            yield window
+
+    @asynccontextmanager
+    async def following(self, folder: Path, changes: FileChanges) -> AsyncIterator[Window]:
+        """The same for a job, but for what calls tell of meanwhile."""
+        async with self._watching(folder, changes, Span.JOB) as window:
+            yield window
+
+    @asynccontextmanager
+    async def _watching(
+        self, folder: Path, changes: FileChanges, span: Span
+    ) -> AsyncIterator[Window]:
+        witness, window = self._of(folder), Window(changes.owner, span)
         with witness.held(window):
             seen = await self._begin(witness, window)
             try:
                 yield window
             finally:
                 if seen:
-                    work = self._tell(witness, window, place)
+                    work = self._tell(witness, window, changes)
                     await finish(work, seconds=AFTER_SECONDS)
 
     def told(self, folder: Path, path: str) -> None:
@@ -97,9 +120,9 @@ class Witnesses:
             return False
         return True
 
-    async def _tell(self, witness: "Witness", window: Window, place: Place) -> None:
+    async def _tell(self, witness: "Witness", window: Window, told: FileChanges) -> None:
         try:
-            found = await witness.look(since=window.begun)
+            found = await witness.look(since=window.begun, until=_until(window, witness))
         except Gone as trouble:
             log.warning("nobody saw what a command changed: %s", trouble)
             return
@@ -107,8 +130,11 @@ class Witnesses:
             _found(one, window) for one in found["changes"] if one["path"] not in window.told
         ]
         window.changed = tuple(change.path for change in changes)
+        for other in witness.windows:
+            if other.span is Span.JOB:
+                other.told |= set(window.changed)
         if changes:
-            await place.changes.found(changes)
+            await told.found(changes)
 
     def _of(self, folder: Path) -> "Witness":
         root = os.path.realpath(folder)
@@ -146,12 +172,14 @@ class Witness:
         finally:
             self._leave(window)
 
-    async def look(self, *, since: int | None = None) -> dict[str, Any]:
+    async def look(self, *, since: int | None = None, until: int | None = None) -> dict[str, Any]:
         """What the folder is like now. Raises Gone."""
         async with self._lock:
+            if self.over:
+                raise Gone("it ended")
             try:
                 with anyio.fail_after(LOOK_SECONDS):
-                    return await self._asked(since)
+                    return await self._asked(since, until)
             except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError) as error:
                 self.end()
                 raise Gone(type(error).__name__) from error
@@ -160,11 +188,12 @@ class Witness:
                 self.end()
                 raise
 
-    async def _asked(self, since: int | None) -> dict[str, Any]:
+    async def _asked(self, since: int | None, until: int | None) -> dict[str, Any]:
         process = self._process or await self._started()
         assert process.stdin is not None and process.stdout is not None
         oldest = min((w.begun for w in self.windows if w.begun), default=None)
         request = {} if since is None else {"since": since}
+        request |= {} if until is None else {"until": until}
         if oldest is not None:
             request["forget"] = oldest
         process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -195,7 +224,8 @@ class Witness:
             self._idle.cancel()
             self._idle = None
         for other in self.windows:
-            if other.run_id != window.run_id:
+            calls = other.span is window.span is Span.CALL
+            if calls and other.run_id != window.run_id:
                 other.alone = window.alone = False
         self.windows.append(window)
 
@@ -212,6 +242,12 @@ class Witness:
         if process is not None and process.returncode is None:
             with suppress(ProcessLookupError):
                 process.kill()
+
+
+def _until(window: Window, witness: Witness) -> int | None:
+    """What a job leaves to the calls that are under way; None: nothing."""
+    calls = [one.begun for one in witness.windows if one.span is Span.CALL and one.begun]
+    return min(calls) if calls and window.span is Span.JOB else None
 
 
 def _found(told: dict[str, Any], window: Window) -> FoundChange:

@@ -1,6 +1,7 @@
 """Commands in the background: on the same leash and behind the same walls as those of `shell`."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 
 from tenuto.agent.tools.files.errand import in_thread
 from tenuto.agent.tools.processes.command_line import folder_of, in_shell
@@ -25,7 +26,10 @@ class BackgroundCommands:
         command = in_shell(order.command, folder, seconds=float("inf"), settings=settings)
         screen = Screen(_Ear(hear))
         try:
-            async with settings.sandbox.around(command, order.workspace, order.session_id) as one:
+            async with (
+                self._following(order),
+                settings.sandbox.around(command, order.workspace, order.session_id) as one,
+            ):
                 ended = await run(one, screen.hear)
         except Lost:
             raise ToolFailed(LOST) from None
@@ -35,6 +39,12 @@ class BackgroundCommands:
             screen.close()
         # Its time is never up: it has a status.
         return ended.status or 0
+
+    def _following(self, order: JobOrder) -> AbstractAsyncContextManager[object]:
+        witnesses = self._settings.witnesses
+        if witnesses is None:
+            return nullcontext()
+        return witnesses.following(order.workspace, order.changes)
 
 
 class _Ear:

@@ -1,7 +1,8 @@
 """Watches a folder for what commands change in it: a program of its own.
 
 Standard library only. Its one argument is JSON: the folder, and what is closed in it. Each line that
-comes in asks for a look, and is answered by one line: `{"since": N}` for what changed since look N.
+comes in asks for a look, and is answered by one line: `{"since": N}` for what changed since look N,
+with `"until": M` only for what look M found and those before it.
 What commands may replace is copied at a look, within bounds, or known to git. It follows no link,
 and ends when nobody is there to ask.
 """
@@ -136,20 +137,20 @@ class FolderWatch:
         self._look = 0
         self._steps: list[SeenStep] = []
 
-    def look(self, since: int | None) -> dict[str, Any]:
+    def look(self, since: int | None, until: int | None) -> dict[str, Any]:
         scan = Scan(self._closed, self._opening)
         scan.walk(self._root, "", Ignoring(None, "", ""))
         self._index.look()
         self._look += 1
         first = self._look == 1
-        until = time.monotonic() + COPY_SECONDS
+        patience = time.monotonic() + COPY_SECONDS
         now: dict[str, Entry] = {}
         for path, found in scan.files.items():
             known = self._files.get(path)
             if known is not None and known.stamp == stamp_of(found):
                 now[path] = known
                 continue
-            now[path] = entry = self._entry(path, found, until)
+            now[path] = entry = self._entry(path, found, patience)
             if not first and (known is not None or self._whole or parent(path) in self._folders):
                 self._steps.append(SeenStep(self._look, path, known, entry))
         for path, known in self._files.items():
@@ -159,7 +160,7 @@ class FolderWatch:
                 self._steps.append(SeenStep(self._look, path, known, None))
             else:
                 now[path] = known
-        told = [] if since is None else self._since(since)
+        told = [] if since is None else self._since(since, until or self._look)
         self._files, self._whole = now, scan.whole
         self._folders = scan.folders
         return {"look": self._look, "files": len(now), "whole": scan.whole, "changes": told}
@@ -213,11 +214,11 @@ class FolderWatch:
         self._copies.close()
         self._copies = fresh
 
-    def _since(self, look: int) -> list[dict[str, Any]]:
-        """From the first step after that look to the last, path by path."""
+    def _since(self, look: int, until: int) -> list[dict[str, Any]]:
+        """From the first step after the one look to the last of the other, path by path."""
         ends: dict[str, list[SeenStep]] = {}
         for step in self._steps:
-            if step.look > look:
+            if look < step.look <= until:
                 ends.setdefault(step.path, []).append(step)
         told, room = [], TOLD_BYTES
         for path, steps in list(ends.items())[:TOLD]:
@@ -309,7 +310,7 @@ def main() -> None:
     watch = FolderWatch(asked["folder"], asked["closed"], asked["opening"])
     for line in sys.stdin:
         request = json.loads(line)
-        answer = watch.look(request.get("since"))
+        answer = watch.look(request.get("since"), request.get("until"))
         if "forget" in request:
             watch.forget(request["forget"])
         sys.stdout.write(json.dumps(answer) + "\n")
