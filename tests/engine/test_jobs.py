@@ -38,7 +38,7 @@ class HeldCommands:
             self.running.discard(order.command)
 
 
-class House:
+class JobNode:
     """A session at work, and a node that may run jobs for it."""
 
     def __init__(self, store: MemoryStore, driven: DrivenSession, name: str = "node_1") -> None:
@@ -77,73 +77,73 @@ class House:
 
 
 @pytest.fixture
-async def house() -> AsyncIterator[House]:
+async def here() -> AsyncIterator[JobNode]:
     switchboard = Switchboard()
     store = MemoryStore(switchboard)
     await make_workspace(store)
     driven = await DrivenSession.begin(store)
     await driven.accept("go")
     await driven.start()
-    house = House(store, driven)
-    switchboard.on_changed.append(house.keeper.changed)
-    yield house
-    await house.keeper.close()
+    here = JobNode(store, driven)
+    switchboard.on_changed.append(here.keeper.changed)
+    yield here
+    await here.keeper.close()
 
 
-async def test_a_job_that_ends_says_how(house: House) -> None:
-    await house.start()
-    house.commands.may_end.set()
-    job = await house.over()
+async def test_a_job_that_ends_says_how(here: JobNode) -> None:
+    await here.start()
+    here.commands.may_end.set()
+    job = await here.over()
     assert (job.state, job.exit_code, job.printed.tail) == (JobState.ENDED, 4, "up\n")
-    assert await house.keeper.output(job) == "up\n"
+    assert await here.keeper.output(job) == "up\n"
 
 
-async def test_without_a_lease_nothing_runs_on(house: House) -> None:
-    await house.start()
-    house.keeper.fence()
-    job = await house.over()
-    assert (job.state, house.commands.running) == (JobState.INTERRUPTED, set())
+async def test_without_a_lease_nothing_runs_on(here: JobNode) -> None:
+    await here.start()
+    here.keeper.fence()
+    job = await here.over()
+    assert (job.state, here.commands.running) == (JobState.INTERRUPTED, set())
 
 
-async def test_a_server_that_stops_leaves_nothing(house: House) -> None:
+async def test_a_server_that_stops_leaves_nothing(here: JobNode) -> None:
     for name in ("job_1", "job_2"):
-        await house.start(name)
-    await house.keeper.close()
-    assert house.commands.running == set()
-    assert [await house.state(name) for name in ("job_1", "job_2")] == [JobState.INTERRUPTED] * 2
+        await here.start(name)
+    await here.keeper.close()
+    assert here.commands.running == set()
+    assert [await here.state(name) for name in ("job_1", "job_2")] == [JobState.INTERRUPTED] * 2
 
 
-async def test_what_runs_here_is_not_taken_for_left(house: House) -> None:
-    await house.start()
-    await house.keeper.rescue()
-    assert await house.state() is JobState.RUNNING
+async def test_what_runs_here_is_not_taken_for_left(here: JobNode) -> None:
+    await here.start()
+    await here.keeper.rescue()
+    assert await here.state() is JobState.RUNNING
 
 
-async def test_what_an_earlier_process_left_is_over(house: House) -> None:
-    await house.start()
-    later = House(house.store, house.driven, "node_2")
+async def test_what_an_earlier_process_left_is_over(here: JobNode) -> None:
+    await here.start()
+    later = JobNode(here.store, here.driven, "node_2")
     await later.keeper.rescue()
-    assert await house.state() is JobState.INTERRUPTED
+    assert await here.state() is JobState.INTERRUPTED
     # The earlier one was alive after all: it hears of it, and ends what it runs.
     async with asyncio.timeout(LIMIT_SECONDS):
-        while house.commands.running:  # noqa: ASYNC110
+        while here.commands.running:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 
-async def test_a_stop_through_another_node_reaches_it(house: House) -> None:
-    await house.start()
-    elsewhere = House(house.store, house.driven, "node_2")
+async def test_a_stop_through_another_node_reaches_it(here: JobNode) -> None:
+    await here.start()
+    elsewhere = JobNode(here.store, here.driven, "node_2")
     job = await elsewhere.keeper.stop(JobId("job_1"))
-    assert (job.state, house.commands.running) == (JobState.STOPPED, set())
+    assert (job.state, here.commands.running) == (JobState.STOPPED, set())
 
 
 async def test_a_start_that_could_not_be_stored_runs_nothing(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    here: JobNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def refuse(*_: object, **__: object) -> None:
         raise StorageTrouble("full")
 
-    monkeypatch.setattr(house.store, "commit", refuse)
+    monkeypatch.setattr(here.store, "commit", refuse)
     with pytest.raises(StorageTrouble):
-        await house.start()
-    assert house.commands.running == set()
+        await here.start()
+    assert here.commands.running == set()
