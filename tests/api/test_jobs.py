@@ -116,6 +116,19 @@ async def test_a_cancel_of_the_run_ends_its_jobs_before_it_answers(
     assert (await job_of(raw, kept))["state"] == "stopped"
 
 
+async def test_a_cancel_ends_the_jobs_of_sub_agents_too(
+    model: ModelServer, raw: RawApi, session: SessionHandle, mark: str
+) -> None:
+    await session.prompt("Delegate")
+    await call_tool(await model.next_request(), "task", prompt="Start it", tools="all")
+    await call_tool(await model.next_request(), "start_job", command=stubborn(mark), name="server")
+    await model.next_request()
+    await until_alive(mark)
+    answer = await raw.post(f"/api/sessions/{session.id}/cancel")
+    assert answer.body["settled"] is True
+    assert alive(mark) == []
+
+
 async def test_deleting_the_session_ends_its_jobs(
     model: ModelServer, raw: RawApi, session: SessionHandle, mark: str
 ) -> None:
