@@ -7,7 +7,7 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from tenuto.client import SessionHandle
+from tenuto.client import Client, SessionHandle
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer
@@ -70,7 +70,7 @@ async def job_of(raw: RawApi, job_id: str) -> Json:
 
 
 async def test_a_job_goes_on_after_its_run_until_it_is_stopped(
-    model: ModelServer, raw: RawApi, session: SessionHandle, mark: str
+    model: ModelServer, raw: RawApi, tenuto: Client, session: SessionHandle, mark: str
 ) -> None:
     run, job_id, exchange = await started(model, session, mark)
     await call_tool(exchange, "read_job", id=job_id, wait=10, pattern="u[p]")
@@ -79,12 +79,12 @@ async def test_a_job_goes_on_after_its_run_until_it_is_stopped(
     await exchange.say("It runs.")
     assert (await run.wait()).status == "completed"
     assert alive(mark)
-    (job,) = (await raw.get(f"/api/sessions/{session.id}/jobs"))["jobs"]
-    assert (job["id"], job["state"], job["name"]) == (job_id, "running", "server")
+    (job,) = await session.jobs()
+    assert (job.id, job.state, job.name) == (job_id, "running", "server")
     answer = await raw.post(f"/api/jobs/{job_id}/stop")
     assert (answer.status, answer.body["state"]) == (200, "stopped")
     assert alive(mark) == []
-    assert (await raw.post(f"/api/jobs/{job_id}/stop")).body["state"] == "stopped"
+    assert (await tenuto.stop_job(job.id)).state == "stopped"
     run = await session.prompt("And now?")
     exchange = await model.next_request()
     told = exchange.body["messages"][-1]["content"]
