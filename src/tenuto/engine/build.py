@@ -69,6 +69,7 @@ def build_engine(
     comparisons = ComparisonKeeper(store, models, sessions, node)
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
+    driver.on_begun.append(titler.run_begun)
     driver.on_ended.append(titler.run_ended)
     driver.sub_agents = SubAgents(store, coordinator, endings, node, jobs)
     _let_hear(switchboard, tailer, coordinator, homes, jobs)

@@ -120,6 +120,8 @@ class Driver:
         self._run_seconds = run_seconds
         self._abandoned = False
         self.sub_agents: Delegating | None = None
+        self.on_begun: list[Callable[[Session, Run], None]] = []
+        """Called with each run that this node begins to work on."""
         self.on_ended: list[Callable[[Session, Run], None]] = []
         """Called with each run that this node settled."""
 
@@ -138,6 +140,8 @@ class Driver:
         )
         active.work = work
         self._points.reach(Step.RUN_STARTED)
+        for tell in self.on_begun:
+            tell(work.session, work.run)
         ending = await self._work(active, work)
         self._points.reach(Step.RUN_WORKED)
         # It may have asked a person without knowing it yet: the store does.

@@ -19,6 +19,7 @@ from tenuto.ports.store import Store
 log = logging.getLogger(__name__)
 
 TITLE_SECONDS = 120.0
+LONG_SECONDS = 10.0
 
 
 class Titled(Value):
@@ -49,23 +50,47 @@ class Titler:
         self._wanted = wanted
         self._node = node
         self._tasks: dict[SessionId, asyncio.Task[None]] = {}
+        self._long: dict[SessionId, asyncio.TimerHandle] = {}
+        """When to name a session whose first run takes long."""
+
+    def run_begun(self, session: Session, run: Run) -> None:
+        """A run that takes long, or is stopped, leaves its session no name for as long: after a
+        while its prompt alone must do. Not at once: many who answer can do one thing at a time."""
+        if self._is_nameless(session, run) and session.id not in self._long:
+            loop = asyncio.get_running_loop()
+            self._long[session.id] = loop.call_later(LONG_SECONDS, self._takes_long, session, run)
 
     def run_ended(self, session: Session, run: Run) -> None:
         """Look for a title once the session has an answer, if nobody gave it a name."""
-        if (
-            run.status is RunStatus.COMPLETED
-            and run.mode is not Mode.COMPACT
+        if (timer := self._long.pop(session.id, None)) is not None:
+            timer.cancel()
+        if run.status is RunStatus.COMPLETED:
+            self._look(session, run)
+
+    def _takes_long(self, session: Session, run: Run) -> None:
+        del self._long[session.id]
+        self._look(session, run)
+
+    def _look(self, session: Session, run: Run) -> None:
+        if not self._is_nameless(session, run) or session.id in self._tasks:
+            return
+        task = asyncio.create_task(self._name(session.id, run), name=f"title {session.id}")
+        self._tasks[session.id] = task
+        task.add_done_callback(lambda _: self._tasks.pop(session.id, None))
+
+    def _is_nameless(self, session: Session, run: Run) -> bool:
+        return (
+            run.mode is not Mode.COMPACT
             and session.title_source is TitleSource.PROVISIONAL
             and session.comparison is None
             and not session.parent
-            and session.id not in self._tasks
             and self._wanted()
-        ):
-            task = asyncio.create_task(self._name(session.id, run), name=f"title {session.id}")
-            self._tasks[session.id] = task
-            task.add_done_callback(lambda _: self._tasks.pop(session.id, None))
+        )
 
     async def stop(self) -> None:
+        for timer in self._long.values():
+            timer.cancel()
+        self._long.clear()
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()
