@@ -172,7 +172,9 @@ class SessionLog(Fold):
         before = known.get(request["id"])
         if event["type"] in ("approval.requested", "question.asked"):
             is_new = before is None and request["state"] == "pending"
-            self._must(is_new and event["run_id"] == self.active, Rule.ASKED, event)
+            # What a sub-agent asks is repeated here, whatever is active.
+            own = request.get("session_id", self.id) == self.id
+            self._must(is_new and (event["run_id"] == self.active or not own), Rule.ASKED, event)
         else:
             was_open = before is not None and before["state"] == "pending"
             self._must(was_open and request["state"] in ANSWERS[kind], Rule.ANSWERED_ONCE, event)

@@ -23,6 +23,7 @@ SIGNATURES = {
     "read_job": (["id"], ["id", "wait", "pattern"], False),
     "stop_job": (["id"], ["id"], False),
     "ask_user": (["questions"], ["questions"], False),
+    "task": (["prompt"], ["prompt", "title", "tools", "session"], False),
 }
 
 

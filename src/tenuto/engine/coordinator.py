@@ -5,6 +5,7 @@ something changed, so it does not matter which client, or which node, they came 
 """
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Collection
 
@@ -247,8 +248,10 @@ class Coordinator:
                 started = await self._as_it_stands(started)
             lane.active = Active(started)
             self._stop_if_late(lane.active)
-            if await is_for_nobody(self._store, started.run):
-                lane.active.interrupt()
+            with contextlib.suppress(StorageTrouble):
+                # If it cannot be known now, a later look finds out.
+                if await is_for_nobody(self._store, started.run):
+                    lane.active.interrupt()
             # The start is a change itself, and so is the prompt right before it, if we had not
             # been told of it before. One more may be a cancel, of which we were told before we had
             # anything to cancel.

@@ -83,6 +83,14 @@ class Active:
         self.scope.cancel()
         return True
 
+    @property
+    def is_left(self) -> bool:
+        return self.leaving and self.stopped is None
+
+    @property
+    def is_interrupted(self) -> bool:
+        return self.stopped is not None and self.stopped[0] is RunStatus.INTERRUPTED
+
     def lose(self) -> None:
         self.lost = True
         self.scope.cancel()
@@ -132,11 +140,13 @@ class Driver:
         self._points.reach(Step.RUN_STARTED)
         ending = await self._work(active, work)
         self._points.reach(Step.RUN_WORKED)
-        if active.leaving and active.stopped is None:
+        # It may have asked a person without knowing it yet: the store does.
+        if active.is_left or active.is_interrupted:
             if await finish(self._park(active, work), seconds=LAST_WRITE_SECONDS):
                 self._points.reach(Step.RUN_PARKED)
                 return
-            ending = Ending(status=RunStatus.INTERRUPTED, reason=Reason.SERVER_STOPPED)
+            if active.is_left:
+                ending = Ending(status=RunStatus.INTERRUPTED, reason=Reason.SERVER_STOPPED)
         last = self._settle(active, work, ending)
         run = await finish(last, seconds=LAST_WRITE_SECONDS)
         self._points.reach(Step.RUN_SETTLED)

@@ -34,6 +34,7 @@ AGAIN_SECONDS = 1.0
 """After a round that the store refused."""
 ACCEPTED_SECONDS = 1.0
 """How long what waits is left to the node that accepted it."""
+LOOKS = 20
 AT_ONCE = 100
 """Rescues under way together: they share commits, as everything does."""
 
@@ -132,7 +133,7 @@ class Rescuer:
         for resort in LADDER:
             try:
                 self._points.reach(Step.RESCUING)
-                await self._rescue(orphan, resort)
+                await self._rescue_as_it_stands(orphan, resort)
                 self._points.reach(Step.RESCUED)
                 return
             except Fenced:
@@ -147,6 +148,17 @@ class Rescuer:
                 # One odd run must not keep the others from being rescued.
                 complain(error, orphan.run_id)
                 self._points.reach(Step.ENDING_REFUSED, resort.name.lower())
+
+    async def _rescue_as_it_stands(self, orphan: Orphan, resort: Resort) -> None:
+        """Look again if the log has gone on meanwhile: it also repeats what becomes of what its
+        sub-agents asked, and they are rescued at the same time."""
+        for _ in range(LOOKS):
+            try:
+                return await self._rescue(orphan, resort)
+            except _WentOn:
+                continue
+        # Its owner was only slow. The next round looks again at what is there then.
+        raise Fenced(f"run {orphan.run_id} is still being written")
 
     async def _rescue(self, orphan: Orphan, resort: Resort) -> None:
         usage = Usage(exact=False)
@@ -168,8 +180,7 @@ class Rescuer:
             if desk.control.owner == self._node.id and self._coordinator.works_on(desk.session.id):
                 raise Fenced(f"run {orphan.run_id} has found an owner")
             if desk.session.head != head:
-                # Its owner was only slow. The next round looks again at what is there then.
-                raise Fenced(f"run {orphan.run_id} is still being written")
+                raise _WentOn
             answer = emptied(desk) if empty else message
             moment = self._node.moment()
             settled = None if resort is not Resort.WHOLE else _parked(desk, fence, answer)
@@ -208,6 +219,10 @@ class Rescuer:
         await self._store.commit(
             session_id, lambda desk: cancelling.drop_attached(desk, gone, self._node.moment())
         )
+
+
+class _WentOn(Exception):
+    """The log has gone on since we looked at it."""
 
 
 def _parked(desk: Desk, fence: Fence, answer: Message | None) -> Change[Run] | None:

@@ -1,6 +1,7 @@
 """Sub-agents: a call hands its work to a session of its own, waits for it, and ends it."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Mapping
 
@@ -19,6 +20,7 @@ from tenuto.core.value import RunId, SessionId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
 from tenuto.engine.insist import insist
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.work import Work
@@ -33,8 +35,14 @@ STOP_SECONDS = 5.0
 
 class SubAgents:
     def __init__(
-        self, store: Store, coordinator: Coordinator, endings: Endings, node: Node
+        self,
+        store: Store,
+        coordinator: Coordinator,
+        endings: Endings,
+        node: Node,
+        jobs: JobKeeper,
     ) -> None:
+        self._jobs = jobs
         self._store = store
         self._coordinator = coordinator
         self._endings = endings
@@ -121,8 +129,10 @@ class SubAgents:
             with work.requests.time_standing():
                 ended = await self._until_ended(run)
         except asyncio.CancelledError:
-            stopped = await finish(self._stop(work, run), seconds=STOP_SECONDS)
-            work.meter.below(stopped.usage)
+            # What it used cannot be known if the store is away, or the session gone.
+            with contextlib.suppress(TenutoError):
+                stopped = await finish(self._stop(work, run), seconds=STOP_SECONDS)
+                work.meter.below(stopped.usage)
             raise
         work.meter.below(ended.usage)
         text = await insist(lambda: self._said(ended), clock=self._node.clock)
@@ -141,12 +151,15 @@ class SubAgents:
 
     async def _stop(self, work: Work, run: Run) -> Run:
         stopped = self._coordinator.stopped(work.session.id)
-        # Where the server stops, or has lost its lease, everything is told to end as it should.
         if stopped is None or stopped[0] is RunStatus.CANCELLED:
             reason = Reason.DISCONNECT if stopped is None else stopped[1]
             await self._cover(run, reason)
-        ended = await self._endings.of(run.id, seconds=STOP_SECONDS)
+            await self._endings.of(run.id, seconds=STOP_SECONDS)
+        # Where the server stops, or has lost its lease, everything is told to end as it should; one
+        # that has not begun is ended by whoever finds it.
         await self._coordinator.until_left(run.session_id, run.id)
+        ended = await self._store.run(run.id)
+        await self._jobs.over_with(ended)
         return ended
 
     async def _cover(self, run: Run, reason: Reason) -> None:
@@ -161,7 +174,10 @@ class SubAgents:
             log.warning("a sub-agent could not be stopped at once: %s", trouble)
 
     async def _said(self, run: Run) -> str:
-        """The last that it said."""
-        page = await self._store.messages(run.session_id, limit=2, before=None)
+        """The last that it said; nothing, if its session was deleted."""
+        try:
+            page = await self._store.messages(run.session_id, limit=2, before=None)
+        except NotFound:
+            return ""
         answers = [m for m in page.messages if m.role == "assistant" and m.run_id == run.id]
         return answers[-1].text() if answers else ""

@@ -15,6 +15,7 @@ import psutil  # type: ignore[import-untyped]
 from tests.oracle.ending import ENDINGS
 from tests.oracle.fold import Fold, fold
 from tests.proof.crash.comparisons_check import check_comparisons
+from tests.proof.crash.families_check import check_families
 from tests.proof.crash.files_check import check_files
 from tests.proof.crash.pooled import PooledApi
 from tests.proof.crash.record import ClientRecord, Json, ToldAnswer
@@ -61,6 +62,7 @@ class Checker:
         for session_id in self._sessions():
             log = self._logs[session_id] = await assert_settled(self._api, session_id)
             self._states[session_id] = fold(log)
+        await check_families(self._api, dict(self._states))
         await self._check_workspace_log()
         self._check_seen()
         self._check_accepted()
@@ -212,6 +214,16 @@ class Checker:
             for answer in self._record.good("POST", "/api/approvals/"):
                 if answer.body["session_id"] == session_id:
                     assert states[answer.body["id"]] == answer.body, answer
+            await self._check_questions(session_id)
+
+    async def _check_questions(self, session_id: str) -> None:
+        found = (await self._api.get(f"/api/sessions/{session_id}/questions"))["questions"]
+        assert found == list(self._states[session_id].questions.values())
+        assert "pending" not in {question["state"] for question in found}, found
+        kept = {question["id"]: question for question in found}
+        for answer in self._record.good("POST", "/api/questions/"):
+            if answer.body["root_session_id"] == session_id:
+                assert kept[answer.body["id"]] == answer.body, answer
 
     async def _check_repeats(self) -> None:
         """The same key and body give the first answer again, and do nothing."""

@@ -17,7 +17,8 @@ ENDLESS = 10_000
 SAY = ("user", "system")
 WISH = re.compile(
     r"(?P<name>[a-z ]+): "
-    r"(?P<verb>say|endless|silent|fail|gate|tools|files|sleep|broken|busy|long|job|hurry|linger)\b"
+    r"(?P<verb>say|endless|silent|fail|gate|tools|files|sleep|broken|busy|long|job|hurry|linger|"
+    r"question|delegate|entrust)\b"
 )
 
 
@@ -156,6 +157,32 @@ class ScriptedModel:
             case _:
                 await self._say(exchange, name, step)
                 return
+        await exchange.finish("tool_calls")
+
+    async def _question(self, exchange: Exchange, name: str, step: int) -> None:
+        """Asks the person, in two calls at once."""
+        if step:
+            await self._say(exchange, name, step)
+            return
+        for index in range(2):
+            asked = {
+                "questions": [{"question": f"{name}, {index}?", "options": [{"label": "Yes"}]}]
+            }
+            await self._call(exchange, "ask_user", asked, index=index)
+        await exchange.finish("tool_calls")
+
+    async def _delegate(self, exchange: Exchange, name: str, step: int) -> None:
+        """Lets two sub-agents work at once, of which one asks the person."""
+        if step:
+            await self._say(exchange, name, step)
+            return
+        for index, verb in enumerate(("say", "question")):
+            await self._call(exchange, "task", {"prompt": f"{name} below: {verb}"}, index=index)
+        await exchange.finish("tool_calls")
+
+    async def _entrust(self, exchange: Exchange, name: str, step: int) -> None:
+        """Lets a sub-agent work that has to be stopped."""
+        await self._call(exchange, "task", {"prompt": f"{name} below: endless"})
         await exchange.finish("tool_calls")
 
     async def _sleep(self, exchange: Exchange, name: str, step: int) -> None:

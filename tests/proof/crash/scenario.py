@@ -9,13 +9,14 @@ import aiohttp
 import anyio
 
 from tests.proof.crash.administrator import Administrator
+from tests.proof.crash.asker import Asker
 from tests.proof.crash.comparing import Comparer
 from tests.proof.crash.listening import listen
 from tests.proof.crash.people import Halfway, People
 from tests.proof.crash.record import Json
 from tests.proof.crash.talk import Talk, answered, is_over, pending
 
-PEOPLE = 15
+PEOPLE = 16
 
 
 class Scenario:
@@ -42,6 +43,7 @@ class Scenario:
             comparer.attach,
             Administrator(self._people).play,
             self.changer,
+            Asker(self._people).play,
             self.tender,
         )
         assert len(actors) == PEOPLE

@@ -69,7 +69,11 @@ MUTANTS = (
         "panes in the workspace's log",
         "Whoever watches the workspace is shown sessions that no list has.",
         "conformance",
-        Edit("storage/plan.py", "    if after.comparison is not None:\n", "    if False:\n"),
+        Edit(
+            "storage/plan.py",
+            "    if after.comparison is not None or after.parent:\n",
+            "    if after.parent:\n",
+        ),
     ),
     mutant(
         "a removed comparison takes a kept session",

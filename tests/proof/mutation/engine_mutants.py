@@ -17,7 +17,8 @@ MUTANTS = (
         "what waits for a person interrupted by a stop",
         "A drain takes a run that only waits for an answer for one that works.",
         "api/waiting",
-        Edit("engine/driver.py", "or not self.work.only_waits or is_attached:", "or True:"),
+        Edit("engine/driver.py", "or not self.work.only_waits or self", "or True or self"),
+        Edit("engine/driver.py", "active.is_left or active.is_interrupted:", "active.is_left:"),
     ),
     mutant(
         "a parked run that an answer does not wake",
@@ -45,8 +46,8 @@ MUTANTS = (
         "toolbox",
         Edit(
             "engine/toolbox.py",
-            "            await work.recorder.flush()\n            self._points",
-            "            self._points",
+            "        _record(work, part)\n        await work.recorder.flush()\n",
+            "        _record(work, part)\n",
         ),
     ),
     mutant(

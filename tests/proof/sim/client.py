@@ -31,6 +31,7 @@ from tests.proof.sim.carrying import carry, tidy
 from tests.proof.sim.comparing import compare, forget, keep, prompt_panes, vote
 from tests.proof.sim.ledger import Ask
 from tests.proof.sim.node import Lost, Node
+from tests.proof.sim.people import reply
 from tests.proof.sim.script import Item
 from tests.proof.sim.session_log import WitnessedLog
 from tests.proof.sim.setting import set_model
@@ -92,6 +93,7 @@ class SimClient:
             "withdraw": self.withdraw,
             "change_queued": self.change_queued,
             "answer": self.answer,
+            "reply": lambda: reply(self),
             "look": self.look,
             "watch": lambda: self.read(watch),
             "watch_run": lambda: self.read(watch_run),

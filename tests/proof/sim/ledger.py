@@ -45,6 +45,10 @@ class Ledger:
         """By run: the node that started it."""
         self.holders: dict[str, str | None] = {}
         """By run: the node that accepted it, and holds its connection if it is attached."""
+        self.families: dict[str, str] = {}
+        """By session of a sub-agent: the one whose it is."""
+        self.ended: set[str] = set()
+        """Runs that have ended."""
         self.troubles = 0
         """How often the store refused."""
         self.died: dict[str, float] = {}
@@ -101,14 +105,17 @@ class Ledger:
 
     def judge(self, session: WitnessedLog, run: Json) -> None:
         """Called when a run has ended."""
+        self.ended.add(run["id"])
         if run["id"] in self.covered:
             must(run["status"] == "cancelled", "what a cancel covered ends cancelled", run)
         must(self._justified(session, run), "an ending has a cause", run)
         if run["status"] == "interrupted" and not self.troubles:
-            # In a simulation nothing else is under way while something is asked.
-            asked = [a for a in session.approvals.values() if a["run_id"] == run["id"]]
-            left = [a for a in asked if a["state"] == "cancelled"]
-            is_kept = run["on_disconnect"] == "cancel" or not left
+            # Nothing else is under way while leave is asked for; beside a question there may be.
+            requests = (*session.approvals.values(), *session.questions.values())
+            asked = [one for one in requests if one["run_id"] == run["id"]]
+            left = [one for one in asked if one["state"] == "cancelled"]
+            with_another = run["on_disconnect"] == "cancel" or "parent_run" in run
+            is_kept = with_another or not left or self._may_have_worked(session, run, left)
             must(is_kept, "what waits for a person is not interrupted", run, left)
         started = session.started_step(run["id"])
         if started is None or run["mode"] == "compact":
@@ -127,6 +134,12 @@ class Ledger:
         else:
             must(kept == spoken, "all that was said is kept", run, kept, spoken)
 
+    def _may_have_worked(self, session: WitnessedLog, run: Json, left: list[Json]) -> bool:
+        """Whether another call was open beside what it asked in words."""
+        parts = [p for m in session.transcript.of_run(run["id"]) for p in m["parts"]]
+        open_ones = [p for p in parts if p.get("state") == "interrupted"]
+        return len(open_ones) > len(left) and any("questions" in one for one in left)
+
     def _judge_elsewhere(self, session: WitnessedLog, run: Json) -> None:
         owner = self.owners.get(run["id"]) or ""
         if owner not in self.died and not self.is_deleting(session):
@@ -144,13 +157,16 @@ class Ledger:
         return any(loss >= step and who in ("", *nodes) for who, loss in self._losses)
 
     def is_deleting(self, session: WitnessedLog) -> bool:
-        return any(ask.kind == "delete" and ask.target == session.id for ask in self.asks)
+        family = (session.id, self.families.get(session.id))
+        return any(ask.kind == "delete" and ask.target in family for ask in self.asks)
 
     def _justified(self, session: WitnessedLog, run: Json) -> Any:
         accepted = session.accepted_step(run["id"])
         asked = [ask for ask in self.asks if ask.reaches(accepted)]
-        here = [ask.kind for ask in asked if ask.target == session.id]
-        of_run = [ask.kind for ask in asked if ask.target == run["id"]]
+        family = (session.id, self.families.get(session.id))
+        here = [ask.kind for ask in asked if ask.target in family]
+        above = run.get("parent_run")
+        of_run = [ask.kind for ask in asked if ask.target in (run["id"], above)]
         owner, holder = self.owners.get(run["id"]), self.holders.get(run["id"])
         lost = self._lost_since(session.started_step(run["id"]) or accepted, owner)
         left = lost or self._lost_since(accepted, holder)
@@ -166,9 +182,9 @@ class Ledger:
             case "disconnect":
                 asked_for = str(session.accepted[run["id"]]["input"])
                 closed = left or "leave" in of_run or asked_for in self.unheld
-                return run["on_disconnect"] == "cancel" and closed
+                return above is not None or (run["on_disconnect"] == "cancel" and closed)
             case "server_crashed" | "server_stopped":
-                return lost
+                return lost or above in self.ended
             case "storage":
                 return self.troubles or lost
             case "internal":

@@ -121,6 +121,7 @@ class SimAnswer:
         self._kind = ""
         self._talks_on = dice.random() < self._temper * 0.2
         self._lingers = dice.random() < self._temper * 0.2
+        self._others = ("ask", "ask", "task", "task") if world.script.people else ()
         self._plain = request.system == prompts.TITLE or not request.tools
         if run_id:
             self._parts = world.ledger.said.setdefault(run_id, [])
@@ -187,7 +188,7 @@ class SimAnswer:
         dice = self._dice
         waiting: list[tuple[int, str]] = []
         for index in range(dice.choice((1, 1, 2, 3))):
-            name = dice.choice(("look", "look", "change", "change", "todoo"))
+            name = dice.choice(("look", "look", "change", "change", "todoo", *self._others))
             call_id = dice.choice(("", "call_1", self._world.word().strip()))
             yield CallStarted(index=index, id=CallId(call_id), name=name)
             waiting.append((index, self._arguments()))

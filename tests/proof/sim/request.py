@@ -10,6 +10,7 @@ from tenuto.ports.model import AssistantTurn, ModelRequest, TextBlock, ToolTurn,
 from tests.proof.sim.violation import must
 
 if TYPE_CHECKING:
+    from tests.proof.sim.session_log import WitnessedLog
     from tests.proof.sim.world import World
 
 
@@ -19,6 +20,8 @@ def check_request(world: "World", request: ModelRequest) -> str:
     # Each session's own words are its id.
     own = request.system.rpartition("the person asks:\n")[2].split("\n")[0]
     session = world.witness.sessions.get(own)
+    if prompts.SUB_AGENT in request.system:
+        session = _sub_agent(world, request, own)
     if session is None:
         ours = (prompts.TITLE, prompts.SUMMARISER)
         must(request.system.startswith(ours), "sessions are told apart")
@@ -38,6 +41,17 @@ def check_request(world: "World", request: ModelRequest) -> str:
                 text = part["text"].strip() if part["type"] == "text" else ""
                 must(text in told, "the model is told what was said", text, told)
     return session.active
+
+
+def _sub_agent(world: "World", request: ModelRequest, above: str) -> "WitnessedLog | None":
+    """By its prompt, which was never given before, or which was summed up."""
+    told = set("".join(map(_text, request.turns)).replace("[", " ").split())
+    children = [child for child, parent in world.ledger.families.items() if parent == above]
+    sessions = [world.witness.sessions[child] for child in children]
+    for session in sessions:
+        if any(set(run["input"].split()) <= told for run in session.runs.values()):
+            return session
+    return next((session for session in sessions if session.compacted and session.active), None)
 
 
 def goes_on(request: ModelRequest) -> bool:

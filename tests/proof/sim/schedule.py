@@ -11,9 +11,10 @@ from tenuto.core.comparison import Comparison, Pane
 from tenuto.core.desk import Moment
 from tenuto.core.error import TenutoError
 from tenuto.core.principal import OWNER
+from tenuto.core.question import QuestionWord
 from tenuto.core.run import Mode
 from tenuto.core.session import DEFAULT_WORKSPACE, Session, SessionChanges, Workspace
-from tenuto.core.value import ApprovalId, ComparisonId, NodeId, SessionId
+from tenuto.core.value import ApprovalId, ComparisonId, NodeId, QuestionId, SessionId
 from tests.proof.sim.carrying import check_files
 from tests.proof.sim.client import act
 from tests.proof.sim.comparing import check_asked, lay_out
@@ -137,7 +138,7 @@ async def _do(world: World, item: Item) -> None:
     await world.loop.sleep(item.at)
     if item.trigger is not None:
         await world.next_event(item.session, item.trigger)
-    if item.kind in (*ASKS, *MORE):
+    if item.kind in (*ASKS, *MORE, "reply"):
         await act(world, item)
     else:
         await world.nemesis.strike(item)
@@ -155,6 +156,8 @@ async def _quiet(world: World, items: list[asyncio.Task[None]], *, give_up_at: f
         for session in working:
             for approval_id in list(session.pending):
                 await _answer(world, approval_id)
+            for question_id in list(session.asked):
+                await _reply(world, question_id)
         await world.loop.sleep(0.5)
     return False
 
@@ -169,6 +172,17 @@ async def _answer(world: World, approval_id: str) -> None:
     word = Word(decision=dice.choice((Decision.ALLOW_ONCE, Decision.DENY)))
     try:
         await node.call(lambda: node.engine.answers.answer(ApprovalId(approval_id), word, by=OWNER))
+    except (Lost, TenutoError):
+        return
+
+
+async def _reply(world: World, question_id: str) -> None:
+    node = await world.alive(world.dice("person"))
+    said = QuestionWord(answers=(("yes",), ("no",)))
+    try:
+        await node.call(
+            lambda: node.engine.answers.answer_question(QuestionId(question_id), said, by=OWNER)
+        )
     except (Lost, TenutoError):
         return
 

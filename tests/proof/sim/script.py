@@ -23,6 +23,11 @@ MORE = (
     *("submit", "cancel", "undo", "fork", "delete", "watch"),
 )
 """In schedules with a comparison."""
+PEOPLE = (
+    *("reply",) * 3,
+    *("submit", "cancel", "cancel_run", "answer", "delete", "crash_at", "restart"),
+)
+"""In schedules with tools that ask the person and let sub-agents work."""
 ALONE = ("crash", "crash_at", "crash_at", "crash_at", "restart", "trouble", "trouble", "outage")
 TOGETHER = (*ALONE, *("freeze",) * 6, *("stall",) * 6)
 TRIGGERS = (
@@ -38,6 +43,7 @@ TRIGGERS = (
 
 FITTING = {
     "answer": "approval.requested",
+    "reply": "question.asked",
     "submit": "run.finished",
     "cancel": "run.started",
     "cancel_run": "run.started",
@@ -70,6 +76,10 @@ DOUBTS = ("stored, in doubt", "stored, in doubt", "in doubt", "in doubt, stored 
 
 PANES_SEEDS, PANES_SEED = 4, 2
 """One seed in so many has a comparison, files and changes of settings."""
+
+
+PEOPLE_SEEDS, PEOPLE_SEED = 5, 3
+"""One seed in so many has such tools."""
 
 
 class Item(Value):
@@ -106,6 +116,8 @@ class Script(Value):
     items: tuple[Item, ...]
     panes: int = 0
     """How many the comparison has that is there from the start; 0: there is none."""
+    people: bool = False
+    """There are tools that ask the person, and let sub-agents work."""
     is_cluster: bool = False
     """Nodes share a store that may lose its answers and their rings; none has the right time."""
     most_runs: int = 0
@@ -142,6 +154,12 @@ def draw(seed: int, *, spin: int = 0) -> Script:
         for _ in range(apart.choice((2, 3, 4, 6))):
             at = apart.choice(items).at
             items.append(_item(apart, apart.choice(MORE), at, pace, sessions + panes))
+    people = seed % PEOPLE_SEEDS == PEOPLE_SEED
+    if people:
+        apart = Random(seed * 7 + 3)
+        for _ in range(apart.choice((0, 1, 2, 3))):
+            at = apart.choice(items).at
+            items.append(_item(apart, apart.choice(PEOPLE), at, pace, sessions))
     is_cluster = seed % CLUSTER_SEEDS in CLUSTER_SEED
     if is_cluster:
         apart = Random(seed * 31 + 17)
@@ -163,6 +181,7 @@ def draw(seed: int, *, spin: int = 0) -> Script:
         fold_after=dice.choice((0.0, 1e6)),
         items=tuple(items),
         panes=panes,
+        people=people,
         is_cluster=is_cluster,
         most_runs=Random(seed).choice((0, 0, 1)) if is_cluster else 0,
     )

@@ -39,5 +39,6 @@ class WitnessedLog(SessionLog):
         """Whether the run does nothing but wait for a person, and would for anyone."""
         parts = [part for message in self.transcript.of_run(run_id) for part in message["parts"]]
         states = {part["state"] for part in parts if part["type"] == "tool"}
-        is_attached = self.runs[run_id]["on_disconnect"] == "cancel"
-        return "waiting_approval" in states and "running" not in states and not is_attached
+        run = self.runs[run_id]
+        alone = run["on_disconnect"] != "cancel" and "parent_run" not in run
+        return "waiting_approval" in states and "running" not in states and alone

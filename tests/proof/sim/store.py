@@ -32,6 +32,7 @@ WRITES = (
     "put_file",
     "keep",
     "keep_output",
+    "commit_together",
 )
 RING_SECONDS = 0.05
 LATEST_SECONDS = 3.0
@@ -117,6 +118,8 @@ class SimDisk:
 
     def _seen(self, work: Work, args: Any) -> Any:
         """What the write found: it is under a guard, and does nothing once that has changed."""
+        if work is MemoryStore.commit_together:
+            return [self._seen(MemoryStore.commit, (one,)) for one in args[0]]
         rows = self._world.store._state.by_session.get(args[0]) if args else None
         if work is not MemoryStore.commit or rows is None:
             return None

@@ -10,6 +10,7 @@ from tenuto.core.rule import Subject
 from tenuto.ports.model import ToolSpec
 from tenuto.ports.tool import Parallel, Place, Tool, ToolFailed, ToolResult
 from tests.proof.sim.job import perhaps_leave_a_job
+from tests.proof.sim.people import SimAsk, SimTask
 from tests.proof.sim.violation import Violation, must
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def sim_tools(world: "World") -> tuple[Tool, ...]:
-    return tuple(SimTool(world, name) for name in ("look", "change"))
+    usual = tuple(SimTool(world, name) for name in ("look", "change"))
+    return (*usual, SimAsk(world), SimTask(world)) if world.script.people else usual
 
 
 class SimTool:
@@ -52,7 +54,10 @@ class SimTool:
         run_id = self._world.callers.get(word, "")
         known = self._world.witness.run(run_id)
         if known is not None and self.changes and permission == "ask":
-            answers = [a for a in known[0].approvals.values() if a["tool"] == self.spec.name]
+            above = self._world.ledger.families.get(known[0].id, known[0].id)
+            logs = (known[0], self._world.witness.sessions[above])
+            asked = [a for log in logs for a in log.approvals.values()]
+            answers = [a for a in asked if a["tool"] == self.spec.name]
             allowed = [a for a in answers if a["state"] == "allowed"]
             must(allowed, "what changes something was allowed", arguments, answers)
         return run_id

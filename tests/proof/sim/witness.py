@@ -127,7 +127,8 @@ class Witness:
             snapshot["messages"],
             log.transcript.messages,
         )
-        state = "idle" if log.active is None else "waiting" if log.pending else "running"
+        asked = {**log.pending, **log.asked}
+        state = "idle" if log.active is None else "waiting" if asked else "running"
         told = (session["state"], session["active_run"], session["queued"])
         must(told == (state, log.active, len(log.queue)), "a session says what it does", told, log)
         runs = {run["id"]: run for run in snapshot["runs"]}
@@ -137,7 +138,7 @@ class Witness:
             runs,
         )
         things = {thing["id"]: thing for thing in snapshot["things"]}
-        open_ones = {**log.pending, **log.background.running}
+        open_ones = {**asked, **log.background.running}
         must(things == open_ones, "what is asked and what runs is told", things, open_ones)
 
 

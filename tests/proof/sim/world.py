@@ -162,6 +162,11 @@ class World:
 
     def _note(self, session: WitnessedLog, event: Json) -> None:
         if event["type"] == "run.accepted":
+            if "parent_run" in event["run"]:
+                above = self.witness.run(event["run"]["parent_run"])
+                must(above is not None, "a sub-agent has a parent", event)
+                assert above is not None
+                self.ledger.families[session.id] = above[0].id
             self.ledger.holders[event["run_id"]] = NODE.get()
         elif event["type"] == "run.started":
             self.ledger.owners[event["run_id"]] = NODE.get()

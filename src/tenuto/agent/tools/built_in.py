@@ -105,6 +105,9 @@ def _inline(schema: Any, shared: dict[str, Any]) -> Any:
         return schema
     if "$ref" in schema:
         return _inline(shared[schema["$ref"]], shared)
+    if "enum" in schema:
+        # Its words are all strings; some providers want to be told.
+        schema = {"type": "string", **schema}
     return {
         key: {name: _inline(field, shared) for name, field in value.items()}
         if key == "properties"

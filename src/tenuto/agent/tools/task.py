@@ -1,7 +1,7 @@
 """`task`: a sub-agent does part of the work in a conversation of its own."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -49,9 +49,9 @@ class TaskArguments(Arguments):
     ]
     title: Annotated[str, Meta(max_length=TITLE_CHARACTERS, description="A few words.")] = ""
     tools: Annotated[
-        ToolScope,
+        Literal["look", "all"],
         Meta(description="look: it can read and search, and changes nothing. all: every tool."),
-    ] = ToolScope.LOOK
+    ] = "look"
     session: Annotated[
         str, Meta(description="Of an earlier sub-agent that is to go on; else a new one begins.")
     ] = ""
@@ -75,7 +75,7 @@ class Task(BuiltIn[TaskArguments]):
         return Assignment(
             prompt=given.prompt,
             title=" ".join(given.title.split()),
-            tools=given.tools,
+            tools=ToolScope(given.tools),
             session=SessionId(given.session) if given.session else None,
         )
 
