@@ -62,19 +62,18 @@ def build_engine(
     homes = Homes(store, node)
     coordinator = Coordinator(store, driver, homes, node, most_runs=active_runs)
     heart = Heart(store, coordinator, node, lease_seconds=lease_seconds)
-    heart.on_kept.append(switchboard.kept_moved)
     checking = Checking(store, models, node, commands)
     inbox = Inbox(store, checking, endings, coordinator, node)
     sessions = SessionKeeper(store, models, coordinator, endings, node, jobs)
     comparisons = ComparisonKeeper(store, models, sessions, node)
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
-    driver.on_begun.append(titler.run_begun)
-    driver.on_ended.append(titler.run_ended)
+    driver.on_begun, driver.on_ended = [titler.run_begun], [titler.run_ended]
     driver.sub_agents = SubAgents(store, coordinator, endings, node, jobs)
     _let_hear(switchboard, tailer, coordinator, homes, jobs)
     homes.on_mine.append(coordinator.changed)
     heart.on_fence.append(jobs.fence)
+    heart.on_kept.append(switchboard.kept_moved)
     return Engine(
         inbox=inbox,
         queue=Queue(store, checking, node),
