@@ -7,7 +7,7 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from tenuto.client import SessionHandle
+from tenuto.client import Client, SessionHandle
 from tests.support.model_server import Exchange, ModelServer
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer
@@ -70,7 +70,7 @@ async def job_of(raw: RawApi, job_id: str) -> Json:
 
 
 async def test_a_job_goes_on_after_its_run_until_it_is_stopped(
-    model: ModelServer, raw: RawApi, session: SessionHandle, mark: str
+    model: ModelServer, raw: RawApi, tenuto: Client, session: SessionHandle, mark: str
 ) -> None:
     run, job_id, exchange = await started(model, session, mark)
     await call_tool(exchange, "read_job", id=job_id, wait=10, pattern="u[p]")
@@ -79,12 +79,12 @@ async def test_a_job_goes_on_after_its_run_until_it_is_stopped(
     await exchange.say("It runs.")
     assert (await run.wait()).status == "completed"
     assert alive(mark)
-    (job,) = (await raw.get(f"/api/sessions/{session.id}/jobs"))["jobs"]
-    assert (job["id"], job["state"], job["name"]) == (job_id, "running", "server")
+    (job,) = await session.jobs()
+    assert (job.id, job.state, job.name) == (job_id, "running", "server")
     answer = await raw.post(f"/api/jobs/{job_id}/stop")
     assert (answer.status, answer.body["state"]) == (200, "stopped")
     assert alive(mark) == []
-    assert (await raw.post(f"/api/jobs/{job_id}/stop")).body["state"] == "stopped"
+    assert (await tenuto.stop_job(job.id)).state == "stopped"
     run = await session.prompt("And now?")
     exchange = await model.next_request()
     told = exchange.body["messages"][-1]["content"]
@@ -114,6 +114,19 @@ async def test_a_cancel_of_the_run_ends_its_jobs_before_it_answers(
     assert (answer.body["settled"], answer.body["cancelled"]) == (True, [])
     assert alive(mark) == []
     assert (await job_of(raw, kept))["state"] == "stopped"
+
+
+async def test_a_cancel_ends_the_jobs_of_sub_agents_too(
+    model: ModelServer, raw: RawApi, session: SessionHandle, mark: str
+) -> None:
+    await session.prompt("Delegate")
+    await call_tool(await model.next_request(), "task", prompt="Start it", tools="all")
+    await call_tool(await model.next_request(), "start_job", command=stubborn(mark), name="server")
+    await model.next_request()
+    await until_alive(mark)
+    answer = await raw.post(f"/api/sessions/{session.id}/cancel")
+    assert answer.body["settled"] is True
+    assert alive(mark) == []
 
 
 async def test_deleting_the_session_ends_its_jobs(

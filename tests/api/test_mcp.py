@@ -189,7 +189,8 @@ async def test_it_writes_in_its_workspace_alone_and_cannot_read_the_data_folder(
         assert "Error" in told(out)
         await out.say("Done")
         assert not (tmp_path / "there").exists()
-        secret = await use(model, session, "toy__read", path=str(server.data / "secret"))
+        database = next(server.data.glob("*.sqlite3"))
+        secret = await use(model, session, "toy__read", path=str(database))
         assert "Error" in told(secret)
         await secret.say("Done")
 
@@ -249,6 +250,21 @@ async def test_a_resource_becomes_a_file_that_a_prompt_can_carry(
         assert (none.status, none.body["code"]) == (422, "invalid_input")
         nobody = await server.raw.post("/api/mcp/nobody/read", {"uri": "toy://poem"})
         assert nobody.status == 404
+
+
+async def test_a_prompt_of_a_server_is_a_command(model: ModelServer, tmp_path: Path) -> None:
+    async with house(tmp_path, model) as server, server.client() as tenuto:
+        await server.raw.post("/api/mcp/toy/restart")
+        guides = (await server.raw.get("/api/workspaces/default/instructions"))["instructions"]
+        greet = {"kind": "command", "name": "toy:greet", "about": "Greet somebody.", "path": ""}
+        assert greet in guides
+        session = await tenuto.create_session()
+        await session.prompt("/toy:greet Ada of London")
+        request = await model.next_request()
+        assert request.messages[-1]["content"] == "Please greet Ada of London warmly."
+        await request.say("Hello, Ada")
+        (mine, _) = (await server.raw.get(f"/api/sessions/{session.id}/messages"))["messages"]
+        assert mine["parts"][0]["text"] == "/toy:greet Ada of London"
 
 
 async def test_what_a_server_asks_becomes_a_question_and_its_answer_the_form(

@@ -24,9 +24,9 @@ pytestmark = [
 
 
 @asynccontextmanager
-async def toy_by_http(kind: str = "http") -> AsyncIterator[str]:
+async def toy_by_http(kind: str = "http", port: int = 0) -> AsyncIterator[str]:
     """The toy behind an address of its own; `login`: only for who has signed in."""
-    port = free_port()
+    port = port or free_port()
     toy = await anyio.open_process(
         [sys.executable, str(TOY), kind, str(port)],
         stdout=subprocess.DEVNULL,
@@ -70,12 +70,17 @@ async def test_one_that_goes_away_fails_its_calls_and_is_found_again(
 ) -> None:
     async with house(tmp_path, model) as server, server.client() as tenuto:
         session = await tenuto.create_session()
-        async with toy_by_http() as url:
+        port = free_port()
+        async with toy_by_http(port=port) as url:
             await server.raw.call("PUT", "/api/mcp/far", {"url": url})
             await (await use(model, session, "far__add", a=1, b=1)).say("Done")
         after = await use(model, session, "far__add", a=1, b=1)
         assert "far: " in told(after)
         await after.say("Done")
+        async with toy_by_http(port=port):
+            after = await use(model, session, "far__add", a=2, b=1)
+            assert told(after) == "3"
+            await after.say("Done")
 
 
 async def test_whoever_must_sign_in_is_sent_there_and_comes_back(

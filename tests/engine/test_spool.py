@@ -74,6 +74,17 @@ async def test_of_more_than_can_be_kept_the_beginning_and_the_end_are(
     assert len(text) < 20 + 80 + 10 + 60
 
 
+async def test_what_comes_all_at_once_is_written_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spooling, "PIECE", 7)
+    monkeypatch.setattr(spooling, "ROW", 0)
+    shelves = Shelves()
+    spool = Spool(shelves.keep)
+    spool.add("all of it at once, and a little more")
+    assert await spool.close()
+    assert shelves.text() == "all of it at once, and a little more"
+    assert max(len(piece.text) for piece in shelves.pieces.values()) == 7
+
+
 async def test_between_two_writes_it_rests_but_not_when_it_is_closed() -> None:
     shelves = Shelves()
     spool = Spool(shelves.keep, pause=1_000.0)

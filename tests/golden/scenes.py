@@ -98,6 +98,27 @@ COUNTING = (
 )
 
 
+async def jobs(house: House) -> Recording:
+    """A command in the background prints, ends, and the next prompt is told."""
+    recording = await begin(house)
+    _, exchange = await house.held(recording.id, "Build")
+    command = "echo building; until [ -e built ]; do sleep 0.05; done; exit 3"
+    await _calls(exchange, ("call_1", "start_job", {"command": command, "name": "build"}))
+    await _allowed(house, recording)
+    exchange = await house.request()
+    await recording.until("job.updated")
+    await recording.mark()
+    (house.server.data / "workspace" / "built").touch()
+    await recording.until("job.ended")
+    await recording.mark()
+    await exchange.say("It builds.")
+    await recording.until("run.finished")
+    await house.answered(recording.id, "And?", "It failed.")
+    await recording.to_the_head()
+    await recording.mark()
+    return recording
+
+
 async def _allowed(house: House, recording: Recording) -> None:
     asked = (await recording.until("approval.requested"))["approval"]
     await house.api.post(f"/api/approvals/{asked['id']}", {"decision": "allow_once"})
@@ -305,6 +326,7 @@ SCENES: dict[str, Scene] = {
         streaming,
         tools,
         printing,
+        jobs,
         stopped,
         queue,
         rewritten,

@@ -25,7 +25,17 @@ from tests.oracle.session_log import SessionLog, check_log
 pytestmark = pytest.mark.anyio
 
 NAMES = [
-    *("streaming", "tools", "printing", "stopped", "queue", "rewritten", "forked", "compacted"),
+    *(
+        "streaming",
+        "tools",
+        "printing",
+        "jobs",
+        "stopped",
+        "queue",
+        "rewritten",
+        "forked",
+        "compacted",
+    ),
     *("failed", "interrupted", "settled", "deleted"),
 ]
 
@@ -109,6 +119,8 @@ def check_told(told: Json) -> None:
         known = {run["id"]: run for run in snapshot["runs"]}
         assert {run_id: _plain(ours.runs[run_id]) for run_id in ours.runs} == known
         assert _plain(_session(told["session"], events, seq)) == snapshot["session"]
+        running = fold(events[:seq]).background.running
+        assert list(running) == [job["id"] for job in snapshot.get("jobs", ())]
         assert _pending(events[:seq]) == [a["id"] for a in snapshot["approvals"]]
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.agent.tools.processes.programs.git_objects import Index, content_of
+from tenuto.agent.tools.processes.programs.witness import digest, read, stamp_of
 from tenuto.core.value import CallId, RunId
 from tenuto.ports.changes import Deed, FoundChange, Writing
 from tenuto.ports.tool import Place
@@ -150,3 +151,17 @@ def watchers(folder: Path) -> list[int]:
         if b"witness.py" in line and os.fsencode(folder) in line and state != "Z":
             found.append(int(name))
     return found
+
+
+def test_what_is_opened_is_what_was_seen(tmp_path: Path) -> None:
+    outside, folder = tmp_path / "outside", tmp_path / "inside"
+    for where in (outside, folder, folder / "sub"):
+        where.mkdir()
+    (outside / "file").write_text("secret")
+    (folder / "sub/file").write_text("mine..")
+    stamp = stamp_of(os.lstat(folder / "sub/file"))
+    assert read(str(folder), "sub/file", stamp) == b"mine.."
+    (folder / "sub").rename(folder / "was")
+    (folder / "sub").symlink_to(outside)
+    assert read(str(folder), "sub/file", stamp) is None
+    assert digest(str(folder), "sub/file", stamp) == ""

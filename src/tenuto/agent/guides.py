@@ -8,6 +8,7 @@ from tenuto.agent.surroundings import instructions_in, read_in
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.folder import locate, opened_folder
 from tenuto.agent.tools.files.vault import vault_at
+from tenuto.core.session import Workspace
 from tenuto.core.text import cut, whole
 from tenuto.core.value import Value
 from tenuto.ports.command import Guide
@@ -42,10 +43,10 @@ class Guides:
         self._threads = threads
         self._data = data
 
-    async def expand(self, folder: Path, name: str, words: str) -> str | None:
+    async def expand(self, workspace: Workspace, folder: Path, name: str, words: str) -> str | None:
         return await self._threads.run(lambda errand: self._expanded(folder, name, words))
 
-    async def guides(self, folder: Path) -> tuple[Guide, ...]:
+    async def guides(self, workspace: Workspace, folder: Path) -> tuple[Guide, ...]:
         return await self._threads.run(lambda errand: self._listed(folder))
 
     async def skills(self, folder: Path) -> tuple[Skill, ...]:

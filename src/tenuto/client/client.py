@@ -14,10 +14,11 @@ from tenuto.client.stream import After, Follower, Numbers, Seen, WorkspaceSnapsh
 from tenuto.client.wire import Request, ServerLink, creation, encode, new_key, set_only
 from tenuto.core.approval import Approval, Decision
 from tenuto.core.file import FileInfo
+from tenuto.core.job import Job
 from tenuto.core.question import Answers, Question
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Session, Workspace
-from tenuto.core.value import ApprovalId, QuestionId, RunId, SessionId, Value, WorkspaceId
+from tenuto.core.value import ApprovalId, JobId, QuestionId, RunId, SessionId, Value, WorkspaceId
 from tenuto.ports.query import NodeStanding
 
 
@@ -156,6 +157,11 @@ class Client:
         body = set_only({"decision": decision, "note": note})
         answer = await self._wire.ask(creation(f"/api/approvals/{approval_id}", body, None))
         return msgspec.json.decode(answer, type=Approval)
+
+    async def stop_job(self, job_id: JobId) -> Job:
+        """The job as it ended, to its last process."""
+        answer = await self._wire.ask(Request(method="POST", path=f"/api/jobs/{job_id}/stop"))
+        return msgspec.json.decode(answer, type=Job)
 
     async def answer_question(self, question_id: QuestionId, answers: Answers | None) -> Question:
         """Answer a question, or dismiss it (None); the first answer wins."""

@@ -13,6 +13,7 @@ from tenuto.client.run import PromptToSend, RunHandle, pages_of_runs, start_run
 from tenuto.client.stream import After, Follower, Items, Numbers, Snapshot, is_deleted
 from tenuto.client.wire import Again, Request, ServerLink, creation, encode, new_key, set_only
 from tenuto.core.approval import Approval
+from tenuto.core.job import Job
 from tenuto.core.message import Message
 from tenuto.core.options import Effort, Options
 from tenuto.core.question import Question
@@ -211,6 +212,11 @@ class SessionHandle:
         answer = await self._wire.ask(Request(method="GET", path=f"{self._path}/approvals"))
         return msgspec.json.decode(answer, type=_Approvals).approvals
 
+    async def jobs(self) -> tuple[Job, ...]:
+        """Its commands in the background, oldest first, ended or not."""
+        answer = await self._wire.ask(Request(method="GET", path=f"{self._path}/jobs"))
+        return msgspec.json.decode(answer, type=_Jobs).jobs
+
     async def questions(self) -> tuple[Question, ...]:
         answer = await self._wire.ask(Request(method="GET", path=f"{self._path}/questions"))
         return msgspec.json.decode(answer, type=_Questions).questions
@@ -225,6 +231,10 @@ async def start_session(
 
 class _Approvals(Value):
     approvals: tuple[Approval, ...]
+
+
+class _Jobs(Value):
+    jobs: tuple[Job, ...]
 
 
 class _Questions(Value):

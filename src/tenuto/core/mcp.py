@@ -9,8 +9,9 @@ import msgspec
 from tenuto.core.error import InvalidInput
 from tenuto.core.value import Value
 
-NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
+NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]{0,30}[a-z0-9])?")
+VARIABLE = re.compile(r"(?!LD_)[A-Za-z_][A-Za-z0-9_]{0,199}")
+"""Not what a loader goes by: it would be at work before the sandbox is."""
 HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,200}")
 HEADER_VALUE = re.compile(r"[ -~]{0,8000}")
 LONGEST_TEXT = 8000
@@ -78,7 +79,9 @@ class McpServer(Value):
         if len(words) > MOST_WORDS or any(not _is_plain(word) for word in words):
             raise InvalidInput("command, args, env and tools: short texts without zero bytes")
         if not all(map(VARIABLE.fullmatch, self.env)):
-            raise InvalidInput("env: a variable's name is letters, digits and underscores")
+            raise InvalidInput(
+                "env: a variable's name is letters, digits and underscores, and does not begin with LD_"
+            )
         if not all(map(HEADER.fullmatch, self.headers)) or not all(
             map(HEADER_VALUE.fullmatch, self.headers.values())
         ):
@@ -103,7 +106,7 @@ class McpServer(Value):
 
 
 def _is_plain(word: str) -> bool:
-    return "\0" not in word and len(word) <= LONGEST_TEXT and word.isprintable() | ("\n" in word)
+    return "\0" not in word and len(word) <= LONGEST_TEXT
 
 
 def _must_be_address(url: str) -> None:

@@ -70,7 +70,7 @@ def build_engine(
     tailer = Tailer(store, bell, frame)
     titler = Titler(store, maker, node, wanted=titles_wanted)
     driver.on_ended.append(titler.run_ended)
-    driver.sub_agents = SubAgents(store, coordinator, endings, node)
+    driver.sub_agents = SubAgents(store, coordinator, endings, node, jobs)
     _let_hear(switchboard, tailer, coordinator, homes, jobs)
     homes.on_mine.append(coordinator.changed)
     heart.on_fence.append(jobs.fence)

@@ -13,7 +13,7 @@ from tenuto.core.run import Input, InputFile, InputText, Mode, OnDisconnect, OnI
 from tenuto.core.session import Session
 from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine.node import Node
-from tenuto.ports.command import Commands, NoCommands
+from tenuto.ports.command import Commands, JoinedCommands
 from tenuto.ports.model import Model, Models
 from tenuto.ports.store import Store
 
@@ -41,7 +41,7 @@ class Checking:
         self._store = store
         self._models = models
         self._node = node
-        self._commands = commands or NoCommands()
+        self._commands = commands or JoinedCommands()
 
     async def prompt(self, session_id: SessionId, draft: Draft, *, by: Principal) -> Prompt:
         """The prompt that this becomes. Raises what accepting it would raise now."""
@@ -81,7 +81,8 @@ class Checking:
         if not await self._node.folders.has(workspace):
             return None
         folder = self._node.folders.path(workspace)
-        return await self._commands.expand(folder, found["name"], (found["words"] or "").strip())
+        words = (found["words"] or "").strip()
+        return await self._commands.expand(workspace, folder, found["name"], words)
 
     async def input(self, given: Input, *, by: Principal) -> Input:
         """The input with its files described by us; a prompt must say or show something."""

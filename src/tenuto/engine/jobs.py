@@ -16,6 +16,7 @@ from tenuto.core.error import Fenced, NotFound, StorageTrouble
 from tenuto.core.job import Job, JobEnding, JobState
 from tenuto.core.output import OutputPiece, joined
 from tenuto.core.principal import Principal
+from tenuto.core.run import Run, RunStatus
 from tenuto.core.session import Fence
 from tenuto.core.tending import INTERRUPTED, STOPPED, Which
 from tenuto.core.thing import is_open
@@ -111,10 +112,15 @@ class JobKeeper:
         jobs, _ = await self._store.commit(session_id, mark)
         return await self._until_over(jobs)
 
-    async def over(self, session_id: SessionId, which: Which) -> bool:
-        """Wait until these have ended, which were told to stop; whether they have."""
-        jobs = [job.id for job in await self._store.things(session_id, Job) if which(job)]
-        return await self._until_over(jobs)
+    async def over_with(self, run: Run) -> bool:
+        """A cancelled run takes the jobs along that it started; whether they have ended."""
+        if run.status is not RunStatus.CANCELLED:
+            return True
+        try:
+            jobs = await self._store.things(run.session_id, Job)
+        except NotFound:
+            return True
+        return await self._until_over([job.id for job in jobs if job.run_id == run.id])
 
     async def _until_over(self, jobs: Collection[JobId]) -> bool:
         for job_id in jobs:

@@ -71,7 +71,7 @@ class McpKeeper:
 
     async def allow(self, workspace: Workspace, digest: str | None) -> McpFile:
         """Let the `.mcp.json` of this workspace count as it is now, or no more at all (None)."""
-        file = await self.servers.file(workspace)
+        file = (await self.servers.overview(workspace)).file
         if file is None:
             raise NotFound(f"workspace {workspace.id} has no .mcp.json here")
         if digest is not None and digest != file.hash:
@@ -87,7 +87,7 @@ class McpKeeper:
         return replace(file, allowed=digest is not None)
 
     async def _standing(self, name: str) -> McpStanding:
-        for standing in await self.servers.standings(None):
+        for standing in (await self.servers.overview(None)).servers:
             if standing.server.name == name:
                 return standing
         raise NotFound(f"{name} was removed meanwhile")
@@ -200,7 +200,7 @@ def _completed(draft: McpDraft, kept: McpServer | None) -> McpServer:
 def _is_same(kept: McpServer, draft: McpDraft) -> bool:
     """A key belongs to a program or an address: it goes to no other without being given again."""
     if kept.transport is McpTransport.STDIO:
-        return kept.command == draft.command.strip()
+        return (kept.command, kept.args) == (draft.command.strip(), draft.args)
     return bool(draft.url.strip()) and same_server(kept.url, draft.url.strip())
 
 

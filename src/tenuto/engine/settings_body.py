@@ -1,13 +1,17 @@
 """How what was set is written down: plain, but for what is secret, which is encrypted."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
 from tenuto.core.error import InvalidInput, StorageTrouble
+from tenuto.core.mcp import McpServer
 from tenuto.core.value import Value
 from tenuto.ports.preference import Cipher, SavedSettings
+
+log = logging.getLogger(__name__)
 
 Plain = dict[str, Any]
 
@@ -31,7 +35,8 @@ def _address(provider: Plain) -> str:
 
 
 def _program(server: Plain) -> str:
-    return f"mcp {server['name']} {server['command']} {server['url']}"
+    words = " ".join((server["command"], *server["args"]))
+    return f"mcp {server['name']} {words} {server['url']}"
 
 
 SECRETS = (
@@ -67,6 +72,7 @@ def decoded(body: Plain, cipher: Cipher) -> SavedSettings:
             secrets.of: [_decrypted(one, secrets, cipher) for one in body.get(secrets.of, ())]
             for secrets in SECRETS
         }
+        lists["mcp"] = [one for one in lists["mcp"] if _makes_sense(one)]
         return msgspec.convert(body | lists, SavedSettings)
     except (msgspec.ValidationError, InvalidInput, AttributeError, TypeError, KeyError) as error:
         raise _nonsense(error) from error
@@ -88,6 +94,16 @@ def _decrypted(one: Plain, secrets: _Secrets, cipher: Cipher) -> Plain:
         return one
     text = cipher.decrypt(one[ENCRYPTED], about=secrets.about(one))
     return one | ({KEY: text} if KEY in secrets.fields else msgspec.json.decode(text, type=Plain))
+
+
+def _makes_sense(server: Plain) -> bool:
+    """One MCP server that we do not understand must not keep everything else from starting."""
+    try:
+        msgspec.convert(server, McpServer)
+    except (msgspec.ValidationError, InvalidInput) as error:
+        log.warning("an MCP server makes no sense and is left out: %s", error)
+        return False
+    return True
 
 
 def _without(one: Plain, *names: str) -> Plain:

@@ -15,7 +15,7 @@ from tenuto.core.cancelling import Covered, Waiters
 from tenuto.core.desk import Change, Desk
 from tenuto.core.error import ShuttingDown, StorageTrouble
 from tenuto.core.principal import Principal
-from tenuto.core.run import Reason, Run, RunStatus
+from tenuto.core.run import Reason, Run
 from tenuto.core.value import RunId, SessionId, Value
 from tenuto.engine import families
 from tenuto.engine.coordinator import Coordinator
@@ -128,7 +128,7 @@ class Stops:
         if covered is not None and covered.parked is not None:
             await self._parked.end(run.session_id, run_id)
         ended = await self._ended(run.session_id, run_id)
-        await self._jobs_over(ended)
+        await self._jobs.over_with(ended)
         return ended
 
     async def cancel_left(self, run: Run, *, by: Principal) -> None:
@@ -173,17 +173,11 @@ class Stops:
         if cancelled.active is not None:
             run = await self._ended(session_id, cancelled.active)
             settled = run.ended and not self._coordinator.works_for(session_id, run.id)
-            settled = await self._jobs_over(run) and settled
+            settled = await self._jobs.over_with(run) and settled
             head = (await self._store.session(session_id)).head
         return CancelReceipt(
             cancelled=cancelled.runs, held=cancelled.held, head=head, settled=settled
         )
-
-    async def _jobs_over(self, run: Run) -> bool:
-        """A cancelled run takes the jobs along that it started; whether they have ended."""
-        if run.status is not RunStatus.CANCELLED:
-            return True
-        return await self._jobs.over(run.session_id, lambda job: job.run_id == run.id)
 
     async def _ended(self, session_id: SessionId, run_id: RunId) -> Run:
         """The run once it has ended and nothing here works for it, or as it is when time is up.

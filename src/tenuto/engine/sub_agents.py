@@ -20,6 +20,7 @@ from tenuto.core.value import RunId, SessionId
 from tenuto.engine.coordinator import Coordinator
 from tenuto.engine.endings import Endings
 from tenuto.engine.insist import insist
+from tenuto.engine.jobs import JobKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.protect import finish
 from tenuto.engine.work import Work
@@ -34,8 +35,14 @@ STOP_SECONDS = 5.0
 
 class SubAgents:
     def __init__(
-        self, store: Store, coordinator: Coordinator, endings: Endings, node: Node
+        self,
+        store: Store,
+        coordinator: Coordinator,
+        endings: Endings,
+        node: Node,
+        jobs: JobKeeper,
     ) -> None:
+        self._jobs = jobs
         self._store = store
         self._coordinator = coordinator
         self._endings = endings
@@ -151,7 +158,9 @@ class SubAgents:
         # Where the server stops, or has lost its lease, everything is told to end as it should; one
         # that has not begun is ended by whoever finds it.
         await self._coordinator.until_left(run.session_id, run.id)
-        return await self._store.run(run.id)
+        ended = await self._store.run(run.id)
+        await self._jobs.over_with(ended)
+        return ended
 
     async def _cover(self, run: Run, reason: Reason) -> None:
         self._coordinator.stop_now(run.session_id, reason, run_id=run.id)

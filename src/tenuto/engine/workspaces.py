@@ -12,7 +12,7 @@ from tenuto.core.value import WorkspaceId
 from tenuto.engine.comparisons import ComparisonKeeper
 from tenuto.engine.node import Node
 from tenuto.engine.sessions import SessionKeeper
-from tenuto.ports.command import Commands, Guide, NoCommands
+from tenuto.ports.command import Commands, Guide, JoinedCommands
 from tenuto.ports.query import ComparisonQuery, Once, SessionQuery
 from tenuto.ports.store import Store
 
@@ -26,7 +26,7 @@ class WorkspaceKeeper:
         node: Node,
         commands: Commands | None = None,
     ) -> None:
-        self._commands = commands or NoCommands()
+        self._commands = commands or JoinedCommands()
         self._store = store
         self._sessions = sessions
         self._comparisons = comparisons
@@ -82,7 +82,7 @@ class WorkspaceKeeper:
         workspace = await self._store.seen_by(by).workspace(workspace_id)
         if not await self._node.folders.has(workspace):
             return ()
-        return await self._commands.guides(self._node.folders.path(workspace))
+        return await self._commands.guides(workspace, self._node.folders.path(workspace))
 
     async def delete(self, workspace_id: WorkspaceId, *, by: Principal) -> None:
         """Remove a workspace with all its sessions; its folder is left alone."""

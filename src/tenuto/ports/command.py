@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
+from tenuto.core.session import Workspace
 from tenuto.core.value import Value
 
 
@@ -15,21 +16,31 @@ class Guide(Value):
     """How to call it: `/NAME`; of instructions, the name of their file."""
     about: str
     path: str
+    """Empty: it is no file."""
 
 
 class Commands(Protocol):
-    async def expand(self, folder: Path, name: str, words: str) -> str | None:
-        """What the command means with these words; None: there is no such command."""
+    async def expand(self, workspace: Workspace, folder: Path, name: str, words: str) -> str | None:
+        """What the command means with these words; None: there is no such command. Raises
+        InvalidInput if there is, but it cannot be had."""
 
-    async def guides(self, folder: Path) -> tuple[Guide, ...]:
-        """All that is used of the folder."""
+    async def guides(self, workspace: Workspace, folder: Path) -> tuple[Guide, ...]:
+        """All that is used of the workspace."""
 
 
-class NoCommands:
-    """Implements `Commands`: there are none."""
+class JoinedCommands:
+    """Implements `Commands`: those of several; of one name, the first."""
 
-    async def expand(self, folder: Path, name: str, words: str) -> str | None:
+    def __init__(self, *sources: Commands) -> None:
+        self._sources = sources
+
+    async def expand(self, workspace: Workspace, folder: Path, name: str, words: str) -> str | None:
+        for source in self._sources:
+            meaning = await source.expand(workspace, folder, name, words)
+            if meaning is not None:
+                return meaning
         return None
 
-    async def guides(self, folder: Path) -> tuple[Guide, ...]:
-        return ()
+    async def guides(self, workspace: Workspace, folder: Path) -> tuple[Guide, ...]:
+        found = [await source.guides(workspace, folder) for source in self._sources]
+        return tuple(guide for guides in found for guide in guides)

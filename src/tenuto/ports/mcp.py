@@ -1,6 +1,5 @@
 """MCP servers: what they offer, how they stand, and who looks after them."""
 
-from collections.abc import Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -52,13 +51,11 @@ class McpSheet(Value):
 
     listing: McpListing | None = None
     """None: it has never said what it offers."""
-    of: str = ""
-    """What the server was when it said so: another command has other tools."""
     login: str = ""
     """What signing in has given, for the one who speaks with it. Secret."""
 
     def __repr__(self) -> str:
-        return f"McpSheet(of={self.of!r})"
+        return "McpSheet(…)"
 
 
 class McpStanding(Value):
@@ -87,6 +84,14 @@ class McpFile(Value):
     """Why it makes no sense; None if it does."""
 
 
+class McpOverview(Value):
+    """How all servers stand, and the file of a workspace that some of them are of."""
+
+    servers: tuple[McpStanding, ...]
+    file: McpFile | None = None
+    """None: no workspace was asked for, its folder has none, or it is not on this node."""
+
+
 class McpContent(Value):
     """A resource, read."""
 
@@ -108,7 +113,8 @@ class McpReturn(Value):
 
 
 class McpMemory(Protocol):
-    async def sheet(self, name: str) -> McpSheet: ...
+    async def sheet(self, name: str) -> McpSheet:
+        """An empty one if nothing is kept under that name."""
 
     async def keep(self, name: str, sheet: McpSheet) -> None:
         """The last one counts. Raises StorageTrouble."""
@@ -131,11 +137,8 @@ class McpServers(Protocol):
     def allow(self, files: dict[WorkspaceId, str]) -> None:
         """The files of workspaces that persons have allowed, by their hashes."""
 
-    async def standings(self, workspace: Workspace | None) -> Sequence[McpStanding]:
+    async def overview(self, workspace: Workspace | None) -> McpOverview:
         """Those for every workspace, and those of this one."""
-
-    async def file(self, workspace: Workspace) -> McpFile | None:
-        """None: its folder has none, or is not on this node."""
 
     async def restart(self, name: str, workspace: Workspace, home: str) -> McpStanding:
         """End it and start it now; `home` is our own address, for a person who signs in there to

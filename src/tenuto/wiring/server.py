@@ -34,6 +34,7 @@ from tenuto.engine.node import Node
 from tenuto.engine.providers import ProviderKeeper
 from tenuto.engine.saved import SETTINGS
 from tenuto.engine.settings import SettingsKeeper
+from tenuto.ports.command import Commands
 from tenuto.ports.job import JobRunner
 from tenuto.ports.points import Points
 from tenuto.ports.store import Store
@@ -84,6 +85,7 @@ async def run(settings: Settings, process: Process) -> None:
             tools = translate.tools(settings, sandbox, witnesses, servers)
             keepers = Keepers(
                 tools=tools,
+                commands=translate.commands(settings, servers),
                 job_runner=translate.job_runner(settings, sandbox, witnesses),
                 settings=translate.preferences(settings, saved, models, tools),
                 providers=translate.providers(saved, models, process.mask),
@@ -153,6 +155,7 @@ async def _serve(
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keepers:
     tools: Tools
+    commands: Commands
     job_runner: JobRunner
     settings: SettingsKeeper
     providers: ProviderKeeper
@@ -194,7 +197,7 @@ def build(
         translate.worker(settings, models, keepers.tools, keepers.settings, node),
         switchboard,
         hand=translate.hand(settings),
-        commands=translate.guides(settings),
+        commands=keepers.commands,
         maker=TitleMaker(store, models, clock, points=points),
         titles_wanted=lambda: keepers.settings.preferences.titles,
         frame=sse.frame,

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tenuto import logs
 from tenuto.agent.guides import Guides, skills_in
 from tenuto.agent.loop import AgentLoop, RunLimits
+from tenuto.agent.mcp.commands import ServerCommands
 from tenuto.agent.mcp.lives import McpSettings
 from tenuto.agent.mcp.servers import RemoteServers
 from tenuto.agent.providers.catalogue import dataset
@@ -43,6 +44,7 @@ from tenuto.engine.rulebook import Rules
 from tenuto.engine.saved import Saved
 from tenuto.engine.settings import SettingsKeeper
 from tenuto.engine.toolbox import Toolbox
+from tenuto.ports.command import Commands, JoinedCommands
 from tenuto.ports.job import JobRunner
 from tenuto.ports.points import Points
 from tenuto.ports.preference import Preferences
@@ -128,7 +130,11 @@ def mcp_servers(
         return where.path(workspace) if await where.has(workspace) else None
 
     shelf = McpShelf(store, AesCipher(lambda: _cipher_key(settings)), store)
-    given = McpSettings(patience=_patience(settings), home=home)
+    given = McpSettings(
+        patience=_patience(settings),
+        home=home,
+        output_characters=settings.tools.output_characters,
+    )
     return RemoteServers(shelf, sandbox, folder_of, given)
 
 
@@ -157,6 +163,10 @@ def search(settings: Settings) -> SearchWeb | None:
 
 def guides(settings: Settings) -> Guides:
     return Guides(Threads(LOOKING_THREADS), settings.data)
+
+
+def commands(settings: Settings, servers: RemoteServers) -> Commands:
+    return JoinedCommands(guides(settings), ServerCommands(servers))
 
 
 def hand(settings: Settings) -> FileHand:

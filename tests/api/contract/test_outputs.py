@@ -94,6 +94,7 @@ async def test_what_a_stopped_command_had_printed_is_kept(house: House) -> None:
     session = await house.session()
     _, exchange = await house.held(session, "Print")
     await calls(exchange, "shell", "call_1", command=f"{PRINTING}; touch printed; sleep 1000")
-    await until((house.server.data / "workspace" / "printed").exists)
+    workspace = await house.api.get("/api/workspaces/default")
+    await until((house.server.folder_of(workspace["path"]) / "printed").exists)
     await house.api.post(f"/api/sessions/{session}/cancel")
     assert await text_at(house, f"/api/sessions/{session}/outputs/call_1") == (200, PRINTED)

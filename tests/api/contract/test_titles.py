@@ -5,6 +5,7 @@ import pytest
 from tests.api.contract.house import House, Json
 from tests.support.log import read_log
 from tests.support.model_server import Exchange
+from tests.support.watch import until
 
 pytestmark = pytest.mark.anyio
 
@@ -102,3 +103,16 @@ async def test_a_title_asks_nothing_of_a_session_that_is_deleted_meanwhile(
     other = await house.session()
     assert (await answered(house, other)).ended == "open"
     assert (await house.api.call("GET", f"/api/sessions/{session_id}")).status == 404
+
+
+async def test_what_a_title_cost_is_in_the_books_under_its_kind(
+    house: House, session_id: str
+) -> None:
+    request = await answered(house, session_id)
+    await request.say("How the tides work")
+
+    async def booked() -> bool:
+        rows = (await house.api.get("/api/usage"))["days"]
+        return any(row["kind"] == "title" and row["output_tokens"] > 0 for row in rows)
+
+    await until(booked)

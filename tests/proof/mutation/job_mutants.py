@@ -38,7 +38,7 @@ MUTANTS = (
         "The answer says that all is settled while a job's processes still run.",
         "api/jobs",
         Edit(
-            "engine/stops.py",
+            "engine/jobs.py",
             "        if run.status is not RunStatus.CANCELLED:\n",
             "        if run.ended:\n",
         ),

@@ -29,7 +29,7 @@ MUTANTS = (
         "api/mcp",
         Edit(
             "agent/mcp/life.py",
-            "{name: os.environ[name] for name in PASSED_ON if name in os.environ}",
+            "{name: ours[name] for name in PASSED_ON if name in ours}",
             "dict(os.environ)",
         ),
     ),
@@ -39,8 +39,8 @@ MUTANTS = (
         "api/mcp",
         Edit(
             "agent/mcp/servers.py",
-            "if found is not None and self._allowed.get(workspace.id) == found.hash:",
-            "if found is not None:",
+            "if workspace and file is not None and self._allowed.get(workspace.id) == file.hash:",
+            "if workspace and file is not None:",
         ),
     ),
     mutant(
@@ -49,8 +49,8 @@ MUTANTS = (
         "api/mcp",
         Edit(
             "agent/mcp/servers.py",
-            "if found is not None and self._allowed.get(workspace.id) == found.hash:",
-            "if found is not None and workspace.id in self._allowed:",
+            "if workspace and file is not None and self._allowed.get(workspace.id) == file.hash:",
+            "if workspace and file is not None and workspace.id in self._allowed:",
         ),
     ),
     mutant(

@@ -76,4 +76,20 @@ MUTANTS = (
             "if length > limits.image_bytes:",
         ),
     ),
+    mutant(
+        "impatience",
+        "A provider that asks for forty seconds is asked again after thirty, and refuses again.",
+        "agent",
+        Edit(
+            "agent/retries.py",
+            "return max(error.retry_after, min(backoff, self._seconds))",
+            "return min(30.0, max(error.retry_after, min(backoff, self._seconds)))",
+        ),
+    ),
+    mutant(
+        "nobody learns",
+        "Chinese and code are measured as English, and outgrow the window.",
+        "agent",
+        Edit("agent/ruler.py", "        if tokens < ENOUGH_TOKENS:\n", "        if True:\n"),
+    ),
 )

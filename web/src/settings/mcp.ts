@@ -71,6 +71,24 @@ export function secrets(text: string, mark: "=" | ":"): Record<string, string | 
   return found;
 }
 
+/** What to send so that nothing changes: secrets that are null stay as they are. */
+export function asIs(server: McpNow): McpDraft {
+  const kept = (names: readonly string[]): Record<string, null> =>
+    Object.fromEntries(names.map((name) => [name, null]));
+  const { command, args, url, trust, timeout, enabled } = server;
+  return {
+    command,
+    args,
+    url,
+    trust,
+    timeout,
+    enabled,
+    tools: server.offered,
+    env: kept(server.env),
+    headers: kept(server.headers),
+  };
+}
+
 export interface Typed {
   name: string;
   reach: string;

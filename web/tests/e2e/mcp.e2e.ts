@@ -30,6 +30,13 @@ test("an MCP server is added, started, used by an agent, and removed", async ({
   await tab.button("Save").click();
   await tab.page.getByRole("dialog").waitFor({ state: "hidden" });
 
+  await tab.button("Actions for toy").click();
+  await tab.page.getByRole("menuitem", { name: "Switch off" }).click();
+  await tab.page.getByText("Off", { exact: true }).waitFor();
+  await tab.button("Actions for toy").click();
+  await tab.page.getByRole("menuitem", { name: "Switch on" }).click();
+  await tab.page.getByText("Starts when needed").waitFor();
+
   await tab.page.goto(`${device.url}/`);
   await tab.send("Add them");
   const exchange = await model.next("Add them");

@@ -113,10 +113,12 @@ class Link:
             await asyncio.wait({task})
 
     async def _cancel(self, number: int, answer: "asyncio.Future[Any]") -> None:
+        """Told, and waited for in vain for a while at most: the server may be deaf."""
         self._send(message.Cancel(id=number))
-        with suppress(TimeoutError, LinkLost):
-            async with asyncio.timeout(CANCEL_SECONDS):
-                await asyncio.wait({answer})
+        await asyncio.wait({answer}, timeout=CANCEL_SECONDS)
+        if answer.done() and not answer.cancelled():
+            # Nobody asks any more what came of it.
+            answer.exception()
 
     async def _up(self) -> None:
         async with self._starting:

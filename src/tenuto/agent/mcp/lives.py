@@ -11,12 +11,15 @@ from tenuto.core.mcp import McpServer
 from tenuto.core.value import Value, WorkspaceId
 
 CALLBACK = "/mcp/callback"
+CLOSE_SECONDS = 6.0
+"""Whoever takes longer goes with the host."""
 
 
 class McpSettings(Value):
     patience: int = 0
     """Seconds after which all of them are ended if this process stands still; 0: they are not."""
     idle_seconds: float = 600.0
+    output_characters: int = 30_000
     home: str = "http://127.0.0.1"
     """Our own address, until a person shows another."""
 
@@ -84,7 +87,8 @@ class Lives:
             await life.end()
 
     async def close(self) -> None:
-        ends = [life.end() for life in self._lives.values()]
-        self._lives.clear()
-        await asyncio.gather(*ends, *self._ending, return_exceptions=True)
+        for name, workspace in self.places():
+            self.retire(name, workspace)
+        if self._ending:
+            await asyncio.wait(self._ending, timeout=CLOSE_SECONDS)
         await self._link.stop()

@@ -30,6 +30,9 @@ class Address(Value, tag_field="how", tag="address"):
     login: str
     """What signing in gave before; empty: nothing."""
 
+    def __repr__(self) -> str:
+        return f"Address(url={self.url!r})"
+
 
 class Order(Value, tag_field="do"):
     """What the server says."""
@@ -82,6 +85,9 @@ class SignedIn(Order, tag="signed_in"):
     code: str
     state: str
     issuer: str | None
+
+    def __repr__(self) -> str:
+        return f"SignedIn(key={self.key})"
 
 
 class Beat(Order, tag="beat"):
@@ -141,7 +147,6 @@ class Done(HostWord, tag="done"):
     media_type: str = ""
     """Of a resource."""
     content: bytes = b""
-    details: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Failed(HostWord, tag="failed"):
@@ -178,8 +183,17 @@ class Asks(HostWord, tag="asks"):
     """A page to visit instead."""
 
 
+class Unasked(HostWord, tag="unasked"):
+    """The server no longer wants to know."""
+
+    ask: int
+    key: int
+
+
 Orders = Open | Close | CallTool | ReadResource | GetPrompt | Cancel | Answered | SignedIn | Beat
-Words = Opened | HungUp | Closed | NeedsLogin | LoggedIn | Done | Failed | Progressed | Asks
+Words = (
+    Opened | HungUp | Closed | NeedsLogin | LoggedIn | Done | Failed | Progressed | Asks | Unasked
+)
 
 _encoder = msgspec.json.Encoder()
 orders: msgspec.json.Decoder[Orders] = msgspec.json.Decoder(Orders)

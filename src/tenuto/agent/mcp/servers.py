@@ -4,12 +4,13 @@ import asyncio
 import logging
 import os
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from tenuto.agent.mcp import message, workspace_file
-from tenuto.agent.mcp.life import McpTrouble, ServerLife
+from tenuto.agent.mcp.life import OVER, McpTrouble, ServerLife
 from tenuto.agent.mcp.link import Link, RequestRefused
 from tenuto.agent.mcp.lives import Lives, McpSettings
 from tenuto.agent.mcp.sheets import Sheets
@@ -26,6 +27,8 @@ from tenuto.ports.mcp import (
     McpFile,
     McpListing,
     McpMemory,
+    McpOverview,
+    McpPrompt,
     McpReturn,
     McpStanding,
 )
@@ -56,6 +59,7 @@ class RemoteServers:
         self._sheets = Sheets(memory)
         self._looking: asyncio.Task[None] | None = None
         self._lives = Lives(self._sheets, sandbox, settings, Link(patience=settings.patience))
+        self._output_characters = settings.output_characters
         self._folder_of = folder_of
         self._known: dict[str, KnownServer] = {}
         self._allowed: dict[WorkspaceId, str] = {}
@@ -67,8 +71,10 @@ class RemoteServers:
             self._known[server.name] = known
 
     def remove(self, name: str) -> None:
-        self._known.pop(name, None)
+        known = self._known.pop(name, None)
         self._lives.retire(name)
+        if known is not None:
+            self._sheets.erase(known.server)
 
     def allow(self, files: dict[WorkspaceId, str]) -> None:
         self._allowed = files
@@ -78,7 +84,7 @@ class RemoteServers:
 
     def known(self) -> Sequence[Tool]:
         return [
-            McpTool(one.server, offer, _nowhere)
+            McpTool(one.server, offer, _nowhere, self._output_characters)
             for one in self._known.values()
             for offer in (self._sheets.read(one.server).listing or McpListing()).tools
             if one.server.offers(offer.name)
@@ -89,24 +95,39 @@ class RemoteServers:
         found = await asyncio.gather(*(self._tools(one, site.workspace) for one in servers))
         return [tool for tools in found for tool in tools]
 
-    async def standings(self, workspace: Workspace | None) -> Sequence[McpStanding]:
-        known = list(self._known.values()) if workspace is None else await self._of(workspace)
-        found = [await self._standing(one, workspace) for one in known]
-        if workspace is not None and (file := await self._file(workspace)):
-            names = {one.server.name for one in found}
-            found += [
-                McpStanding(server=server, source=McpSource.WORKSPACE, state=McpState.OFF)
-                for server in file.servers
-                if server.name not in names
-            ]
+    async def prompts(self, workspace: Workspace) -> list[tuple[McpServer, McpPrompt]]:
+        """All that the workspace's servers are known to have."""
+        found: list[tuple[McpServer, McpPrompt]] = []
+        for one in await self._of(workspace):
+            if one.server.enabled and (listing := (await self._sheets.of(one.server)).listing):
+                found += [(one.server, prompt) for prompt in listing.prompts]
         return found
 
-    async def file(self, workspace: Workspace) -> McpFile | None:
-        found = await self._file(workspace)
-        if found is None:
-            return None
-        allowed = self._allowed.get(workspace.id) == found.hash
-        return McpFile(hash=found.hash, allowed=allowed, error=found.error)
+    async def ask(
+        self, server: McpServer, workspace: Workspace, order: Callable[[int, int], message.Order]
+    ) -> message.Done:
+        """Ask a server something for nobody's run. Raises InvalidInput with why it cannot be had."""
+        try:
+            return await (await self._life(server, workspace)).ask(order, NOBODY)
+        except (McpTrouble, RequestRefused) as trouble:
+            raise InvalidInput(f"{server.name}: {trouble}") from None
+
+    async def overview(self, workspace: Workspace | None) -> McpOverview:
+        # Read once: what is shown is what its hash is of.
+        file = await self._file(workspace) if workspace else None
+        known = self._usable(workspace, file)
+        found = [await self._standing(one, workspace) for one in known]
+        if workspace is None or file is None:
+            return McpOverview(servers=tuple(found))
+        names = {one.server.name for one in found}
+        found += [
+            McpStanding(server=server, source=McpSource.WORKSPACE, state=McpState.OFF)
+            for server in file.servers
+            if server.name not in names
+        ]
+        allowed = self._allowed.get(workspace.id) == file.hash
+        about = McpFile(hash=file.hash, allowed=allowed, error=file.error)
+        return McpOverview(servers=tuple(found), file=about)
 
     async def restart(self, name: str, workspace: Workspace, home: str) -> McpStanding:
         known = await self._find(name, workspace)
@@ -123,7 +144,7 @@ class RemoteServers:
             return "" if await self._memory.pass_on(back) else None
         life.came_back(back)
         await life.settled(FIRST_SECONDS)
-        return life.server.name
+        return life.server.name if life.state is McpState.READY else None
 
     def rang(self, name: str) -> None:
         """This was kept on another node."""
@@ -150,11 +171,11 @@ class RemoteServers:
         known = await self._find(name, workspace)
         if not known.server.enabled:
             raise InvalidInput(f"{name} is switched off")
-        try:
-            life = await self._life(known.server, workspace)
-            done = await life.read(uri, _Nobody())
-        except (McpTrouble, RequestRefused) as trouble:
-            raise InvalidInput(f"{name}: {trouble}") from None
+        done = await self.ask(
+            known.server,
+            workspace,
+            lambda number, key: message.ReadResource(id=number, key=key, uri=uri),
+        )
         label = uri.rstrip("/").rpartition("/")[2] or uri
         return McpContent(name=label, media_type=done.media_type, content=done.content)
 
@@ -163,11 +184,16 @@ class RemoteServers:
         await self._sheets.close()
 
     async def _of(self, workspace: Workspace) -> list[KnownServer]:
-        """Those that this workspace may use; of one name, the one that is not its own."""
+        """Those that this workspace may use."""
+        return self._usable(workspace, await self._file(workspace))
+
+    def _usable(
+        self, workspace: Workspace | None, file: workspace_file.ServersFile | None
+    ) -> list[KnownServer]:
+        """Of one name, the one that is not the workspace's own."""
         servers = dict(self._known)
-        found = await self._file(workspace)
-        if found is not None and self._allowed.get(workspace.id) == found.hash:
-            for server in found.servers:
+        if workspace and file is not None and self._allowed.get(workspace.id) == file.hash:
+            for server in file.servers:
                 own = KnownServer(server=server, source=McpSource.WORKSPACE)
                 servers.setdefault(server.name, own)
         return list(servers.values())
@@ -205,15 +231,23 @@ class RemoteServers:
             life = await self._life(server, workspace)
         except InvalidInput:
             return []
-        if (await self._sheets.of(server)).listing is None:
+        if (await self._sheets.of(server)).listing is None and not life.was_waited_for:
             # It has never said what it offers, and now somebody needs to know.
             await life.settled(FIRST_SECONDS)
+            life.was_waited_for = True
         listing = (await self._sheets.of(server)).listing or McpListing()
         return [
-            McpTool(server, offer, lambda: life)
+            McpTool(server, offer, partial(self._reach, server, workspace), self._output_characters)
             for offer in listing.tools
             if server.offers(offer.name)
         ]
+
+    async def _reach(self, server: McpServer, workspace: Workspace) -> ServerLife:
+        """Raises McpTrouble if it is not what it was when the tool was offered."""
+        now = next((one.server for one in await self._of(workspace) if one.server == server), None)
+        if now is None or not now.enabled:
+            raise McpTrouble(OVER)
+        return await self._life(server, workspace)
 
     async def _life(self, server: McpServer, workspace: Workspace) -> ServerLife:
         folder = await self._folder_of(workspace)
@@ -232,5 +266,8 @@ class _Nobody:
         return None
 
 
-def _nowhere() -> ServerLife:
+NOBODY = _Nobody()
+
+
+async def _nowhere() -> ServerLife:
     raise ToolFailed("This tool can be used in a run only.")

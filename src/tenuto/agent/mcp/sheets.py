@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import logging
+from collections import defaultdict
 
 import msgspec
 from msgspec.structs import replace
@@ -15,27 +16,30 @@ log = logging.getLogger(__name__)
 
 
 class Sheets:
-    """One for each server, read once and written when something is learnt."""
+    """One for each program or address of a name, read once and written when something is learnt."""
 
     def __init__(self, memory: McpMemory) -> None:
         self._memory = memory
         self._sheets: dict[str, McpSheet] = {}
         self._keeping: set[asyncio.Task[None]] = set()
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def of(self, server: McpServer) -> McpSheet:
-        """An empty one if what is remembered is of another server of that name."""
-        if server.name not in self._sheets:
-            self._sheets[server.name] = await self._memory.sheet(server.name)
-        return self.read(server)
+        key = _key(server)
+        if key not in self._sheets:
+            sheet = await self._memory.sheet(key)
+            # Something may have been learnt while it was read.
+            self._sheets.setdefault(key, sheet)
+        return self._sheets[key]
 
     def read(self, server: McpServer) -> McpSheet:
         """As far as it was asked for before."""
-        sheet, of = self._sheets.get(server.name, McpSheet()), _print(server)
-        return sheet if sheet.of == of else McpSheet(of=of)
+        return self._sheets.get(_key(server), McpSheet())
 
     def forget(self) -> None:
         """Another node may have learnt something: what is remembered is read again."""
-        self._sheets.clear()
+        if not self._keeping:
+            self._sheets.clear()
 
     def offered(self, server: McpServer, listing: McpListing) -> None:
         self._learn(server, replace(self.read(server), listing=listing))
@@ -43,27 +47,34 @@ class Sheets:
     def signed_in(self, server: McpServer, login: str) -> None:
         self._learn(server, replace(self.read(server), login=login))
 
+    def erase(self, server: McpServer) -> None:
+        """Nothing of it shall be kept."""
+        self._learn(server, McpSheet())
+
     async def close(self) -> None:
         """Wait until all is kept."""
         await asyncio.gather(*self._keeping, return_exceptions=True)
 
     def _learn(self, server: McpServer, sheet: McpSheet) -> None:
-        if sheet == self._sheets.get(server.name):
+        key = _key(server)
+        if sheet == self._sheets.get(key, McpSheet()):
             return
-        self._sheets[server.name] = sheet
-        task = asyncio.create_task(self._keep(server.name, sheet))
+        self._sheets[key] = sheet
+        task = asyncio.create_task(self._keep(key, sheet))
         self._keeping.add(task)
         task.add_done_callback(self._keeping.discard)
 
-    async def _keep(self, name: str, sheet: McpSheet) -> None:
-        try:
-            await self._memory.keep(name, sheet)
-        except StorageTrouble as trouble:
-            # It is asked again in its next life.
-            log.warning("what an MCP server offers could not be kept: %s", trouble)
+    async def _keep(self, key: str, sheet: McpSheet) -> None:
+        """In the order in which it was learnt."""
+        async with self._turns[key]:
+            try:
+                await self._memory.keep(key, sheet)
+            except StorageTrouble as trouble:
+                # It is asked again in its next life.
+                log.warning("what an MCP server offers could not be kept: %s", trouble)
 
 
-def _print(server: McpServer) -> str:
-    """What makes it another server: another program, or another address."""
+def _key(server: McpServer) -> str:
+    """Another program or another address is another server, whatever it is called."""
     told = msgspec.json.encode((server.command, server.args, server.url))
-    return hashlib.sha256(told).hexdigest()[:16]
+    return f"{server.name}.{hashlib.sha256(told).hexdigest()[:16]}"

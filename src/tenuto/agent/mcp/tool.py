@@ -1,6 +1,6 @@
 """A tool of an MCP server, as every other tool is."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -9,6 +9,7 @@ from tenuto.agent.mcp import message
 from tenuto.agent.mcp.life import LoginNeeded, McpTrouble, ServerLife
 from tenuto.agent.mcp.link import RequestRefused
 from tenuto.agent.mcp.naming import tool_name
+from tenuto.agent.tools.output import spilled
 from tenuto.core.mcp import McpServer
 from tenuto.core.question import MOST, Inquiry, Option
 from tenuto.core.rule import Subject
@@ -23,6 +24,8 @@ from tenuto.ports.tool import (
     ToolResult,
 )
 
+Reach = Callable[[], Awaitable[ServerLife]]
+"""The server's life as it is when it is called: by then it may be over."""
 NO_PARAMETERS = {"type": "object", "properties": {}}
 SIGN_IN_SECONDS = 30.0
 AGREE, DECLINE, VISITED = "Yes", "No", "I have been there"
@@ -31,10 +34,13 @@ AGREE, DECLINE, VISITED = "Yes", "No", "I have been there"
 class McpTool:
     """Implements `Tool`. A dead or slow server is a failed call, never a failed run."""
 
-    def __init__(self, server: McpServer, offer: McpOffer, reach: Callable[[], ServerLife]) -> None:
+    def __init__(
+        self, server: McpServer, offer: McpOffer, reach: Reach, output_characters: int
+    ) -> None:
         self._server = server
         self._offer = offer
         self._reach = reach
+        self._output_characters = output_characters
         self.changes = not (offer.only_looks and server.trust)
         self.parallel = Parallel.NEVER if self.changes else Parallel.LOOKING
         self.spec = ToolSpec(
@@ -52,8 +58,9 @@ class McpTool:
             done = await self._call(arguments, caller, place)
         except (McpTrouble, RequestRefused) as trouble:
             raise ToolFailed(f"{self._server.name}: {trouble}") from None
+        text = done.text or ("(no output)" if not done.pictures else "")
         return ToolResult(
-            text=done.text or ("(no output)" if not done.pictures else ""),
+            text=spilled(text, self._output_characters, place),
             files=tuple(
                 GivenFile(name=f"image-{index}", media_type=one.media_type, content=one.content)
                 for index, one in enumerate(done.pictures, 1)
@@ -65,13 +72,16 @@ class McpTool:
     async def _call(
         self, arguments: dict[str, Any], caller: "PlaceCaller", place: Place
     ) -> message.Done:
-        life = self._reach()
+        def order(number: int, key: int) -> message.Order:
+            return message.CallTool(id=number, key=key, tool=self._offer.name, arguments=arguments)
+
+        life = await self._reach()
         try:
-            return await life.call(self._offer.name, arguments, caller)
+            return await life.ask(order, caller)
         except LoginNeeded as needed:
             await caller.send_to(needed.url)
             await life.settled(SIGN_IN_SECONDS)
-            return await life.call(self._offer.name, arguments, caller)
+            return await life.ask(order, caller)
 
 
 class PlaceCaller:

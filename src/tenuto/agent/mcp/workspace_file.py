@@ -4,7 +4,8 @@ has allowed it, as it is."""
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +45,23 @@ def read(folder: Path, variables: Mapping[str, str]) -> ServersFile | None:
         descriptor = os.open(folder / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        body = file.read(MOST_BYTES + 1)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        body = os.read(descriptor, MOST_BYTES + 1)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
     digest = hashlib.sha256(body).hexdigest()
     if len(body) > MOST_BYTES:
         return ServersFile(hash=digest, error=f"{NAME} is too large")
     try:
         entries = msgspec.json.decode(body, type=_File).mcpServers
-        servers = tuple(_server(name, entry, variables) for name, entry in entries.items())
+        servers = tuple(
+            _server(name, entry, variables)
+            for name, entry in zip(_names(entries), entries.values(), strict=True)
+        )
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidInput) as error:
         return ServersFile(hash=digest, error=f"{NAME} makes no sense: {error}")
     return ServersFile(hash=digest, servers=servers)
@@ -59,8 +69,17 @@ def read(folder: Path, variables: Mapping[str, str]) -> ServersFile | None:
 
 def _server(name: str, entry: _Entry, variables: Mapping[str, str]) -> McpServer:
     filled = _filled(msgspec.to_builtins(entry), variables)
-    plain = re.sub(r"[^a-z0-9-]+|_+", "_", name.lower()).strip("_")
-    return msgspec.convert({**filled, "name": plain[:32]}, McpServer)
+    return msgspec.convert({**filled, "name": name}, McpServer)
+
+
+def _names(given: Iterable[str]) -> list[str]:
+    """Names as ours are, each once."""
+    names: list[str] = []
+    for name in given:
+        plain = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:24].strip("_") or "server"
+        number = sum(1 for one in names if one == plain or one.startswith(f"{plain}-"))
+        names.append(f"{plain}-{number + 1}" if plain in names else plain)
+    return names
 
 
 def _filled(value: Any, variables: Mapping[str, str]) -> Any:

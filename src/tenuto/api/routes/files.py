@@ -22,7 +22,7 @@ async def upload(call: Call) -> ASGIApp:
     sent = f"{name}\0{media_type}\0{hashlib.sha256(content).hexdigest()}".encode()
     stored = await call.to.engine.files.put(
         content,
-        name=_plain(name),
+        name=plain_name(name),
         media_type=media_type[:LONGEST_NAME],
         by=call.who,
         once=await call.once(of=sent),
@@ -46,7 +46,7 @@ async def content(call: Call) -> ASGIApp:
     return Response(body, headers=headers, media_type=media_type)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name without folders or control characters: it is shown, never used as a path."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return "".join(c for c in last if c.isprintable())[-LONGEST_NAME:] or "file"

@@ -2,6 +2,7 @@
 
 from html import escape
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
@@ -11,6 +12,8 @@ from starlette.types import ASGIApp
 from tenuto.api.call import Call, answer
 from tenuto.api.endpoint import Endpoint
 from tenuto.api.parameter import Parameter
+from tenuto.api.routes.files import LONGEST_NAME, plain_name
+from tenuto.core.error import PayloadTooLarge
 from tenuto.core.file import FileInfo
 from tenuto.core.mcp import (
     CALL_SECONDS,
@@ -125,10 +128,8 @@ class McpList(Value):
 async def listing(call: Call) -> ASGIApp:
     asked = call.ask(WORKSPACE)
     workspace = await call.sees.workspace(asked) if asked else None
-    servers = call.to.mcp.servers
-    now = tuple(_now(one) for one in await servers.standings(workspace))
-    file = await servers.file(workspace) if workspace else None
-    return answer(McpList(servers=now, file=file))
+    found = await call.to.mcp.servers.overview(workspace)
+    return answer(McpList(servers=tuple(_now(one) for one in found.servers), file=found.file))
 
 
 async def put(call: Call) -> ASGIApp:
@@ -156,8 +157,14 @@ async def read(call: Call) -> ASGIApp:
     if info is None:
         workspace = await call.sees.workspace(wanted.workspace)
         found = await call.to.mcp.servers.read(call.path("name"), wanted.uri, workspace)
+        if len(found.content) > call.to.limits.max_file_bytes:
+            raise PayloadTooLarge(f"a file may have at most {call.to.limits.max_file_bytes} bytes")
         info = await call.to.engine.files.put(
-            found.content, name=found.name, media_type=found.media_type, by=call.who, once=once
+            found.content,
+            name=plain_name(found.name),
+            media_type=found.media_type[:LONGEST_NAME],
+            by=call.who,
+            once=once,
         )
     return answer(info, status=201)
 
@@ -186,7 +193,11 @@ async def back(call: Call) -> ASGIApp:
 
 
 def _home(call: Call) -> str:
-    """Our own address as this caller knows it; the gate has looked at the host."""
+    """Our own address as this caller knows it; the gate has looked at both. A page says whether
+    something before us speaks TLS."""
+    origin = call.request.headers.get("origin", "")
+    if urlsplit(origin).netloc == call.request.headers.get("host"):
+        return origin
     return str(call.request.base_url).rstrip("/")
 
 
@@ -267,7 +278,7 @@ ENDPOINTS = (
         takes=McpReading,
         gives=FileInfo,
         status=201,
-        codes=("not_found", "idempotency_mismatch"),
+        codes=("not_found", "idempotency_mismatch", "payload_too_large"),
     ),
     Endpoint(
         method="PUT",

@@ -1,4 +1,4 @@
-"""Started by `Host` only. It hears orders on its standard input, and ends when that does."""
+"""Started by `Link` only. It hears orders on its standard input, and ends when that does."""
 
 import asyncio
 import logging
@@ -35,6 +35,8 @@ async def serve(says: int, patience: float) -> None:
             break
         office.take(order)
     await office.close()
+    # Whatever still waits for somebody goes too: its programs end with our pipes.
+    os._exit(0)
 
 
 if __name__ == "__main__":

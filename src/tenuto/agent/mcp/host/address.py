@@ -23,5 +23,12 @@ async def reaching(server: message.Address, login: SigningIn | None) -> AsyncIte
         timeout=httpx2.Timeout(CONNECT_SECONDS, read=READ_SECONDS),
         auth=None if by_hand or login is None else login.auth(),
     )
-    async with client, streamable_http_client(server.url, http_client=client) as streams:
+    transport = streamable_http_client(
+        server.url,
+        http_client=client,
+        # A server that no longer answers would be waited for at the end, too.
+        terminate_on_close=False,
+        max_sse_event_size=message.LONGEST_LINE,
+    )
+    async with client, transport as streams:
         yield streams

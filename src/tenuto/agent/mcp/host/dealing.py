@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
+import httpx2
 import mcp_types as types
 from mcp import Client
 from mcp.client.session import IncomingMessage
-from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp.shared.exceptions import MCPError
 
 from tenuto import __version__
@@ -21,6 +21,8 @@ from tenuto.agent.mcp.message import Progressed
 from tenuto.ports.mcp import McpListing
 
 MOST_PAGES = 50
+FORGOTTEN = "Session terminated"
+"""What the SDK says where a server no longer knows its session: only a new one helps."""
 
 Request = message.CallTool | message.ReadResource | message.GetPrompt
 Say = Callable[[message.HostWord], None]
@@ -36,12 +38,17 @@ class Dealing:
         self._say = say
         self._ask = ask
         self._client: Client | None = None
-        self._login = SigningIn(key, server, say) if isinstance(server, message.Address) else None
         self._changed = asyncio.Event()
+        self._ended = Ended()
+        self._login = (
+            SigningIn(key, server, say, self._changed.set)
+            if isinstance(server, message.Address)
+            else None
+        )
 
     async def live(self) -> str | None:
         """Until it is cancelled or the server ends; why it ended."""
-        ended = Ended()
+        ended = self._ended
         transport = (
             speaking(self._server.command, ended)
             if isinstance(self._server, message.Program)
@@ -61,13 +68,24 @@ class Dealing:
                 async with self._listening(client):
                     await self._until(ended)
         except Exception as trouble:  # noqa: BLE001
-            # The border to a library and to strangers. A program that ended says more about why than the broken pipe does.
+            # Whatever a library or a stranger did. A program that ended says more about why.
             return await ended.words() or telling.in_words(trouble)
         finally:
             self._client = None
         return await ended.words()
 
     async def do(self, order: Request) -> message.Done:
+        try:
+            return await self._do(order)
+        except MCPError as trouble:
+            if trouble.error.message == FORGOTTEN:
+                self._ended.hang_up("it has forgotten us")
+            raise
+        except httpx2.TransportError:
+            self._ended.hang_up("it cannot be reached")
+            raise
+
+    async def _do(self, order: Request) -> message.Done:
         match order:
             case message.CallTool():
                 return await self._call(order)
@@ -103,8 +121,10 @@ class Dealing:
         try:
             while not over.done():
                 changed = asyncio.ensure_future(self._changed.wait())
-                await asyncio.wait({over, changed}, return_when=asyncio.FIRST_COMPLETED)
-                changed.cancel()
+                try:
+                    await asyncio.wait({over, changed}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    changed.cancel()
                 if self._changed.is_set() and not over.done():
                     self._changed.clear()
                     self._say(message.Opened(key=self._key, listing=await self._listing()))
@@ -120,11 +140,11 @@ class Dealing:
             yield
         finally:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await asyncio.wait({task})
 
     async def _listen(self, client: Client) -> None:
-        with suppress(ListenNotSupportedError, SubscriptionLost, MCPError, TimeoutError):
+        # Nothing that a server does to this may end the dealing: it only hears of changes later.
+        with suppress(Exception):
             async with client.listen(
                 tools_list_changed=True, prompts_list_changed=True, resources_list_changed=True
             ) as events:

@@ -7,11 +7,16 @@ import mcp_types as types
 from tenuto.agent.mcp import message
 
 YES, NO = "Yes", "No"
+TEXT_CHARACTERS = 1_500
+CHOICE_CHARACTERS = 200
+MOST_CHOICES = 30
 
 
 def asked(params: types.ElicitRequestParams) -> message.Asks:
     if isinstance(params, types.ElicitRequestURLParams):
-        return message.Asks(ask=0, id=None, key=0, text=params.message, url=params.url)
+        return message.Asks(
+            ask=0, id=None, key=0, text=params.message[:TEXT_CHARACTERS], url=params.url
+        )
     schema = params.requested_schema
     required = set(schema.get("required", ()))
     wanted = tuple(
@@ -19,7 +24,7 @@ def asked(params: types.ElicitRequestParams) -> message.Asks:
         for name, field in schema.get("properties", {}).items()
         if isinstance(field, dict)
     )
-    return message.Asks(ask=0, id=None, key=0, text=params.message, wanted=wanted)
+    return message.Asks(ask=0, id=None, key=0, text=params.message[:TEXT_CHARACTERS], wanted=wanted)
 
 
 def answered(
@@ -45,8 +50,12 @@ def _wanted(name: str, field: dict[str, Any], required: bool) -> message.Wanted:
     multiple = field.get("type") == "array"
     return message.Wanted(
         name=name,
-        text=text,
-        choices=tuple(_choices(field["items"] if multiple and "items" in field else field)),
+        text=text[:TEXT_CHARACTERS],
+        choices=tuple(
+            one[:CHOICE_CHARACTERS]
+            for one in _choices(field["items"] if multiple and "items" in field else field)
+            if one.strip()
+        )[:MOST_CHOICES],
         multiple=multiple,
         required=required,
     )

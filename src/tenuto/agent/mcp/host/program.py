@@ -34,6 +34,13 @@ class Ended:
         self._said: deque[str] = deque(maxlen=LAST_LINES)
         self._rest = ""
         self._how = ""
+        self._began = False
+
+    def hang_up(self, how: str) -> None:
+        """It is over, though no program has ended."""
+        self._how = how
+        self.hung_up.set()
+        self.happened.set()
 
     def hear(self, data: bytes) -> None:
         """What it says on its standard error."""
@@ -42,6 +49,7 @@ class Ended:
         self._rest = rest[-LINE_CHARACTERS:]
 
     async def life(self, command: Command) -> None:
+        self._began = True
         try:
             ended = await run(command, self.hear)
             self._how = (
@@ -61,9 +69,10 @@ class Ended:
 
     async def words(self) -> str | None:
         """Why the program is over; None if it is not, or if we ended it."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(LEAVE_SECONDS):
-                await self.happened.wait()
+        if self._began or self.hung_up.is_set():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LEAVE_SECONDS):
+                    await self.happened.wait()
         if not self._how:
             return None
         said = " · ".join([*self._said, *([self._rest.strip()] if self._rest.strip() else [])])
@@ -77,6 +86,23 @@ async def speaking(command: Command, ended: Ended) -> AsyncIterator[Streams]:
     ours_in, says = os.pipe()
     spoken = replace(command, inherited=(hears, says), speaks=(hears, says))
     life = asyncio.create_task(ended.life(spoken))
+    try:
+        try:
+            async with _piped(ours_in, ours_out, ended) as streams:
+                yield streams
+        finally:
+            # A server that is well-behaved leaves when nobody speaks with it any more.
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait({life}, timeout=LEAVE_SECONDS)
+    finally:
+        life.cancel()
+        with anyio.CancelScope(shield=True):
+            await asyncio.wait({life})
+
+
+@asynccontextmanager
+async def _piped(ours_in: int, ours_out: int, ended: Ended) -> AsyncIterator[Streams]:
+    """Lines of the two pipes as messages; the one to the program is closed at the end."""
     loop = asyncio.get_running_loop()
     lines = asyncio.StreamReader(limit=LONGEST_LINE)
     reading, _ = await loop.connect_read_pipe(
@@ -115,13 +141,8 @@ async def speaking(command: Command, ended: Ended) -> AsyncIterator[Streams]:
             finally:
                 group.cancel_scope.cancel()
     finally:
-        # A server that is well-behaved leaves when nobody speaks with it any more.
         writing.close()
-        with anyio.CancelScope(shield=True):
-            await asyncio.wait({life}, timeout=LEAVE_SECONDS)
-            life.cancel()
-            await asyncio.wait({life})
-            reading.close()
+        reading.close()
 
 
 def _parsed(line: bytes) -> SessionMessage | Exception:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -23,16 +24,22 @@ class SigningIn:
     """Implements the SDK's `TokenStorage`; what is to be kept is told to the server."""
 
     def __init__(
-        self, key: int, server: message.Address, say: Callable[[message.HostWord], None]
+        self,
+        key: int,
+        server: message.Address,
+        say: Callable[[message.HostWord], None],
+        signed_in: Callable[[], None],
     ) -> None:
+        """`signed_in` is told whenever there is something new to show the server."""
+        self._signed_in = signed_in
         self._key = key
         self._server = server
         self._say = say
-        self._kept: dict[str, Any] = json.loads(server.login) if server.login else {}
+        self._kept = _read(server.login)
         self._back: asyncio.Future[AuthorizationCodeResult] | None = None
 
     def auth(self) -> OAuthClientProvider:
-        return OAuthClientProvider(
+        provider = OAuthClientProvider(
             self._server.url,
             OAuthClientMetadata.model_validate(
                 {"redirect_uris": [self._server.home], "client_name": "Tenuto"}
@@ -41,6 +48,9 @@ class SigningIn:
             redirect_handler=self._send_away,
             callback_handler=self._wait,
         )
+        # What is kept does not say by itself how old it is; one that is too old is renewed.
+        provider.context.token_expiry_time = self._kept.get("until")
+        return provider
 
     def came_back(self, order: message.SignedIn) -> None:
         if self._back is not None and not self._back.done():
@@ -53,7 +63,9 @@ class SigningIn:
         return OAuthToken.model_validate(kept) if kept else None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
+        self._kept["until"] = time.time() + tokens.expires_in if tokens.expires_in else None
         self._keep("tokens", tokens.model_dump(mode="json", exclude_none=True))
+        self._signed_in()
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
         kept = self._kept.get("client")
@@ -78,3 +90,12 @@ class SigningIn:
         assert self._back is not None
         async with asyncio.timeout(WAIT_SECONDS):
             return await self._back
+
+
+def _read(login: str) -> dict[str, Any]:
+    """What was kept; nothing if it makes no sense: somebody signs in again."""
+    try:
+        kept = json.loads(login or "{}")
+    except ValueError:
+        return {}
+    return kept if isinstance(kept, dict) else {}

@@ -49,10 +49,13 @@ def resource(number: int, result: types.ReadResourceResult) -> message.Done:
         kind = one.mime_type or ""
         match one:
             case types.TextResourceContents(text=text):
-                content = text.encode(errors="replace")
-                return message.Done(id=number, media_type=kind or "text/plain", content=content)
+                content: bytes | None = text.encode(errors="replace")
+                kind = kind or "text/plain"
             case types.BlobResourceContents(blob=blob):
-                return message.Done(id=number, media_type=kind, content=_bytes(blob) or b"")
+                content = _bytes(blob)
+        if content is None or len(content) > PICTURE_BYTES:
+            raise MCPError(code=-32000, message="the resource is too large")
+        return message.Done(id=number, media_type=kind, content=content)
     return message.Done(id=number, media_type="text/plain")
 
 
@@ -86,13 +89,15 @@ def in_words(trouble: BaseException) -> str:
 def _told(content: Iterable[Any]) -> tuple[str, tuple[message.GivenImage, ...]]:
     texts: list[str] = []
     pictures: list[message.GivenImage] = []
+    left = PICTURE_BYTES
     for one in content:
         match one:
             case types.TextContent(text=text):
                 texts.append(text)
             case types.ImageContent(data=data, mime_type=kind):
                 picture = _bytes(data)
-                if picture is None or len(pictures) >= MOST_PICTURES:
+                left -= len(picture or b"")
+                if picture is None or len(pictures) >= MOST_PICTURES or left < 0:
                     texts.append("[an image that was left out]")
                 else:
                     pictures.append(message.GivenImage(media_type=kind, content=picture))

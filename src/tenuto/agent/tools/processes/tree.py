@@ -113,19 +113,21 @@ class Runner:
         self._mark = new_mark()
         # Blocks for the millisecond or two of a vfork, as asyncio's own way does; but here
         # nothing can be cancelled half way, and every descriptor is ours to close.
-        self._process = subprocess.Popen(
-            [*PYTHON, str(RUNNER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            cwd="/",
-            env=command.environment,
-            pass_fds=command.inherited,
-            start_new_session=True,
-        )
-        for descriptor in command.speaks or ():
-            os.close(descriptor)
+        try:
+            self._process = subprocess.Popen(
+                [*PYTHON, str(RUNNER)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                bufsize=0,
+                cwd="/",
+                env=command.environment,
+                pass_fds=command.inherited,
+                start_new_session=True,
+            )
+        finally:
+            for descriptor in command.speaks or ():
+                os.close(descriptor)
         self._lead, self._output, self._report = _pipes(self._process)
         self._death = _death_of(self._process)
 
