@@ -7,6 +7,9 @@ import click
 from tenuto import __version__
 
 COMMANDS = {
+    "run": "Send one prompt and print the answer.",
+    "attach": "Follow a run to its end.",
+    "stop": "Cancel a run, or all that a session does.",
     "serve": "Start the server.",
     "migrate": "Move everything to another database.",
 }

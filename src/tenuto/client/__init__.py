@@ -9,6 +9,7 @@ async with Client("http://127.0.0.1:8080", token) as tenuto:
 
 from tenuto.client.attached import AttachedRun
 from tenuto.client.client import Client, OfferedModel, OfferedModels
+from tenuto.client.heard import HeardRun
 from tenuto.client.patience import ConnectionLost, Patience
 from tenuto.client.run import RunHandle
 from tenuto.client.session import Cancelled, Compacted, Messages, SessionHandle, Undone
@@ -22,6 +23,7 @@ __all__ = [
     "Client",
     "Compacted",
     "ConnectionLost",
+    "HeardRun",
     "Item",
     "Messages",
     "OfferedModel",

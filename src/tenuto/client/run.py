@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from tenuto.client.heard import HeardRun
 from tenuto.client.patience import ConnectionLost
 from tenuto.client.stream import After, Items, RunFollower, ending_of
 from tenuto.client.wire import Request, ServerLink, creation, encode, set_only
 from tenuto.core.options import Effort, Options
-from tenuto.core.run import Input, Mode, OnDisconnect, Run, WhenBusy
+from tenuto.core.run import Input, Mode, OnDisconnect, OnInterrupt, Run, WhenBusy
 from tenuto.core.value import RunId, Value
 
 
@@ -26,6 +27,7 @@ class PromptToSend(Value):
     effort: Effort | UnsetType = UNSET
     options: Options | UnsetType = UNSET
     attended: bool | UnsetType = UNSET
+    on_interrupt: OnInterrupt | UnsetType = UNSET
 
 
 class RunHandle:
@@ -52,6 +54,10 @@ class RunHandle:
     def events(self, *, after: After = None) -> Items:
         """Each event of the run once, in order; ends after `run.finished`."""
         return RunFollower(self._wire, self.id, after=after).follow()
+
+    def listen(self, *, after: After = None) -> HeardRun:
+        """The same events, together with the frames that they came in."""
+        return HeardRun(self._wire, self.id, after=after)
 
     async def cancel(self) -> Run:
         """The run as it ended: by this cancel, or before it."""

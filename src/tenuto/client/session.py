@@ -17,7 +17,7 @@ from tenuto.core.job import Job
 from tenuto.core.message import Message
 from tenuto.core.options import Effort, Options
 from tenuto.core.question import Question
-from tenuto.core.run import Input, Mode, OnDisconnect, Run, WhenBusy
+from tenuto.core.run import Input, Mode, OnDisconnect, OnInterrupt, Run, WhenBusy
 from tenuto.core.session import Session
 from tenuto.core.value import MessageId, RunId, SessionId, Value
 
@@ -102,6 +102,7 @@ class SessionHandle:
         effort: Effort | UnsetType = UNSET,
         options: Options | UnsetType = UNSET,
         attended: bool | UnsetType = UNSET,
+        on_interrupt: OnInterrupt | UnsetType = UNSET,
         idempotency_key: str | None = None,
     ) -> RunHandle:
         """Have a prompt accepted: when this returns, the server has it on disk, once."""
@@ -114,6 +115,7 @@ class SessionHandle:
             effort=effort,
             options=options,
             attended=attended,
+            on_interrupt=on_interrupt,
         )
         return await start_run(self._wire, f"{self._path}/runs", prompt, key=idempotency_key)
 

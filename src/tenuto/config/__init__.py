@@ -6,6 +6,7 @@ from tenuto.config.load import load
 from tenuto.config.mistake import ConfigError
 from tenuto.config.node import NODE_FILE, node_name
 from tenuto.config.provider import ModelSettings, ProviderSettings
+from tenuto.config.running import RunningServer, announce, running_server, withdraw
 from tenuto.config.secret import Secret
 from tenuto.config.settings import (
     EmbeddedSettings,
@@ -33,14 +34,18 @@ __all__ = [
     "Permissions",
     "ProviderKind",
     "ProviderSettings",
+    "RunningServer",
     "Secret",
     "Setting",
     "Settings",
     "ToolLimits",
+    "announce",
     "cipher_key",
     "ensure_token",
     "load",
     "new_token",
     "node_name",
+    "running_server",
     "settings_table",
+    "withdraw",
 ]

@@ -29,7 +29,7 @@ from tenuto.core.value import Value
 FILE_NAME = "tenuto.toml"
 CONFIG_ENV = "TENUTO_CONFIG"
 CONFIG_FLAG = "--config"
-NOT_SETTINGS = ("TENUTO_URL", "TENUTO_TEST_")
+NOT_SETTINGS = ("TENUTO_URL", "TENUTO_KEY", "TENUTO_TEST_")
 """Variables that other commands and the tests use; they are none of the server's business."""
 
 GROUPS = {

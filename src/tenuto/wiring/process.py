@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import logging
+import os
 import socket
 import sys
 from collections.abc import Callable
@@ -11,11 +13,21 @@ import click
 import uvloop
 
 from tenuto import logs
-from tenuto.config import ConfigError, Settings, ensure_token, node_name
+from tenuto.config import (
+    ConfigError,
+    RunningServer,
+    Settings,
+    announce,
+    ensure_token,
+    node_name,
+    withdraw,
+)
 from tenuto.core.error import StorageTrouble
 from tenuto.ports.points import NOWHERE, Points
 from tenuto.wiring.server import Process, run
 from tenuto.wiring.workers import serve_many
+
+log = logging.getLogger(__name__)
 
 CANNOT_START = 1
 BAD_SETTINGS = 2
@@ -37,10 +49,10 @@ class Seat:
 
 def serve(settings: Settings, *, points: Points = NOWHERE) -> int:
     """Run the server until it is told to stop; return the process's exit code."""
-    if settings.workers == 1:
-        return serve_one(settings, points=points)
-    hide_environment()
     try:
+        if settings.workers == 1:
+            return serve_one(settings, points=points)
+        hide_environment()
         return serve_many(
             settings,
             lambda number, listening, on_ready: serve_one(
@@ -51,6 +63,8 @@ def serve(settings: Settings, *, points: Points = NOWHERE) -> int:
         )
     except OSError as error:
         return _cannot_listen(settings, error)
+    finally:
+        withdraw(settings.data, os.getpid())
 
 
 def serve_one(settings: Settings, *, points: Points = NOWHERE, seat: Seat | None = None) -> int:
@@ -70,8 +84,9 @@ def serve_one(settings: Settings, *, points: Points = NOWHERE, seat: Seat | None
     take_in_orphans()
     mask = logs.configure(settings, [*([token] if token else []), *settings.keys])
 
-    def ready() -> None:
+    def ready(url: str) -> None:
         settle_memory()
+        _tell_where(settings, RunningServer(url=url, pid=os.getppid() if seat else os.getpid()))
         if seat is not None:
             seat.on_ready()
 
@@ -95,6 +110,14 @@ def serve_one(settings: Settings, *, points: Points = NOWHERE, seat: Seat | None
     except OSError as error:
         return _cannot_listen(settings, error)
     return 0
+
+
+def _tell_where(settings: Settings, server: RunningServer) -> None:
+    try:
+        announce(settings.data, server)
+    except OSError as error:
+        # Commands can still be told where it is.
+        log.warning("server.json cannot be written: %s", error)
 
 
 def _cannot_listen(settings: Settings, error: OSError) -> int:

@@ -62,7 +62,8 @@ class Process:
     """A socket that others listen on too; None: its own, bound when it is wanted."""
     is_told: bool
     """Whether the address is to be printed."""
-    on_ready: Callable[[], None]
+    on_ready: Callable[[str], None]
+    """Told the address once it answers."""
 
 
 async def run(settings: Settings, process: Process) -> None:
@@ -136,11 +137,11 @@ async def _serve(
     guesses = Guesses(most_per_minute=settings.limits.wrong_tokens)
 
     def ready() -> None:
-        process.on_ready()
+        url = base_url(door.host, door.port)
+        process.on_ready(url)
         if process.is_told:
             # Whoever chose the token knows it; one that was made is known only from here.
             shown = token if settings.token is None or sys.stdout.isatty() else None
-            url = base_url(door.host, door.port)
             click.echo(banner(settings, url, shown, node=process.name))
 
     await run_server(
