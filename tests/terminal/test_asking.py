@@ -73,7 +73,7 @@ async def test_leave_leaves_the_run_waiting_with_exit_code_4(
     assert (await server.raw.get("/api/runs"))["runs"][0]["status"] == "running"
 
 
-@pytest.mark.parametrize(("key", "told"), [("y", "seen"), ("n", "denied")])
+@pytest.mark.parametrize(("key", "told"), [("y", "seen"), ("n", "did not allow")])
 async def test_on_a_terminal_a_person_is_asked(
     server: TenutoServer, model: ModelServer, start: Start, key: str, told: str
 ) -> None:

@@ -22,7 +22,8 @@ async def test_it_shows_what_came_and_what_comes(
         run = await session.prompt("Hi")
         exchange = await model.next_request()
         await exchange.text("Hel")
-        words = {"run": [run.id], "session": [session.id], "nothing": []}[by]
+        ids: dict[str, tuple[str, ...]] = {"run": (run.id,), "session": (session.id,)}
+        words = ids.get(by, ())
         command = await start("attach", *words)
         await command.says("Hel")
         await exchange.text("lo")

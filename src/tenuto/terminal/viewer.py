@@ -44,6 +44,7 @@ class Viewer:
         self._options = options
         self._stdout = Stdout()
         self._told: set[PartId] = set()
+        self._inputs: dict[PartId, Any] = {}
         self._aside_open = False
 
     async def frame(self, frame: Frame) -> None:
@@ -133,10 +134,13 @@ class Viewer:
                 return
 
     async def _call(self, call: ToolChange) -> None:
+        if call.input:
+            # Told once, when it is whole; later changes leave it out.
+            self._inputs[call.id] = call.input
         begun = call.state in (ToolState.WAITING_APPROVAL, ToolState.RUNNING)
         if begun and call.id not in self._told:
             self._told.add(call.id)
-            await self.say(f"▸ {call.name}{_brief(call.input)}")
+            await self.say(f"▸ {call.name}{_brief(self._inputs.pop(call.id, None))}")
         elif call.state in (ToolState.FAILED, ToolState.DENIED):
             await self.say(f"▸ {call.name}: {call.state}")
 
