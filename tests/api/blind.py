@@ -37,7 +37,7 @@ price = { input = 10.0, output = 10.0 }
 """
 MODELS = ["hangar/zeppelin", "burrow/quokka"]
 NAMES = ("zeppelin", "quokka", "hangar", "burrow")
-OF_THE_SETTINGS = {"/api/models", "/api/providers", "/api/settings"}
+OF_THE_SETTINGS = {"/api/models", "/api/providers", "/api/settings", "/mcp/callback"}
 """They tell which models there are, and nothing of who is asked."""
 VARIANTS = {
     "/api/sessions": ("", "?q=hello", "?archived=true", "?workspace=default"),
@@ -104,6 +104,7 @@ async def everything(house: BlindHouse, comparison: Json) -> str:
         "workspaces": ["default"],
         "comparisons": [comparison["id"]],
         "files": [],
+        "jobs": [],
     }
     seen = [
         await _text(house, path)
