@@ -3,7 +3,7 @@
 import re
 
 from tenuto.cli.run import command
-from tenuto.terminal.exits import Exit
+from tenuto.terminal.exits import ExitCode
 from tests.docs.page import ROOT
 
 PAGE = (ROOT / "docs/terminal.md").read_text(encoding="utf-8")
@@ -21,4 +21,4 @@ def test_every_flag_of_run_is_on_the_page() -> None:
 
 def test_every_exit_code_is_on_the_page() -> None:
     told = re.findall(r"^\| (\d+) \|", section("Exit codes"), re.MULTILINE)
-    assert [int(code) for code in told] == sorted(Exit)
+    assert [int(code) for code in told] == sorted(ExitCode)

@@ -18,7 +18,7 @@ class Piece(Value):
     text: str
 
 
-class Answer:
+class ShownAnswer:
     """What the assistant says in the runs that it is told of."""
 
     def __init__(self) -> None:

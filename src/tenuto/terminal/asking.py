@@ -15,7 +15,7 @@ from tenuto.core.event import (
 )
 from tenuto.core.question import Inquiry, Question
 from tenuto.core.value import Value
-from tenuto.terminal.exits import Exit, Leave
+from tenuto.terminal.exits import ExitCode, Leave
 from tenuto.terminal.options import OnAsk
 from tenuto.terminal.out import note
 
@@ -41,7 +41,7 @@ class Refused(Value):
     about: str
 
 
-class Asker:
+class RunAsker:
     def __init__(self, tenuto: Client, on_ask: OnAsk) -> None:
         self.refused: list[Refused] = []
         self._tenuto = tenuto
@@ -97,7 +97,7 @@ class Asker:
         note(f"waits for an answer to {asked.kind} {asked.id}: {asked.about}")
         if self._on_ask is OnAsk.LEAVE:
             self.refused.append(asked)
-            raise Leave(Exit.NEEDED_A_PERSON, "left: the run waits for a person")
+            raise Leave(ExitCode.NEEDED_A_PERSON, "left: the run waits for a person")
 
     def _refuse(self, asked: Refused, how: str) -> None:
         self.refused.append(asked)

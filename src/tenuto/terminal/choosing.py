@@ -3,7 +3,7 @@
 from tenuto.client import Client
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.value import RunId, SessionId
-from tenuto.terminal.exits import Exit, Leave
+from tenuto.terminal.exits import ExitCode, Leave
 
 
 async def chosen_session(tenuto: Client, what: str | None) -> SessionId | None:
@@ -28,7 +28,7 @@ async def chosen_run(tenuto: Client, what: str | None) -> RunId:
         if run.ended:
             break
     if newest is None:
-        raise Leave(Exit.USAGE, f"no run in session {session_id} yet")
+        raise Leave(ExitCode.USAGE, f"no run in session {session_id} yet")
     return newest.id
 
 
@@ -37,6 +37,6 @@ async def _only_one(tenuto: Client) -> RunId:
     if len(running) == 1:
         return running[0].id
     if not running:
-        raise Leave(Exit.USAGE, "nothing runs now")
+        raise Leave(ExitCode.USAGE, "nothing runs now")
     ids = "\n  ".join(f"{run.id} in session {run.session_id}" for run in running)
-    raise Leave(Exit.USAGE, f"several run now; say which:\n  {ids}")
+    raise Leave(ExitCode.USAGE, f"several run now; say which:\n  {ids}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from tenuto.client import ApiError, Client, ConnectionLost, Patience
 from tenuto.terminal.choosing import chosen_run, chosen_session
-from tenuto.terminal.exits import Exit, Leave, refusal
+from tenuto.terminal.exits import ExitCode, Leave, refusal
 from tenuto.terminal.following import Following
 from tenuto.terminal.given import prompt_texts
 from tenuto.terminal.leaving import Leaving
@@ -25,7 +25,7 @@ ACCEPT_SECONDS = 5.0
 can be cancelled."""
 
 
-def ended(work: Callable[[], Coroutine[Any, Any, Exit]]) -> Exit:
+def ended(work: Callable[[], Coroutine[Any, Any, ExitCode]]) -> ExitCode:
     """The exit code of what `work` makes ready outside of the loop, whatever happens."""
     try:
         return asyncio.run(work())
@@ -38,13 +38,13 @@ def ended(work: Callable[[], Coroutine[Any, Any, Exit]]) -> Exit:
         return meant.code
     except ConnectionLost as lost:
         note(f"the server does not answer: {lost}")
-        return Exit.NO_SERVER
+        return ExitCode.NO_SERVER
 
 
-def run(said: Mapping[str, Any]) -> Exit:
+def run(said: Mapping[str, Any]) -> ExitCode:
     """One prompt, to its ending."""
 
-    def work() -> Coroutine[Any, Any, Exit]:
+    def work() -> Coroutine[Any, Any, ExitCode]:
         options = read(said, RunOptions)
         view = view_options(said, OnAsk.LEAVE if options.detach else OnAsk.DENY)
         check(options, view)
@@ -61,7 +61,7 @@ async def _run(
     view: ViewOptions,
     texts: list[str],
     files: list[LocalFile],
-) -> Exit:
+) -> ExitCode:
     leaving = Leaving()
     leaving.listen()
     ready = await leaving.unless_asked(_prepared(address, options, texts, files), grace_seconds=0.0)
@@ -71,7 +71,7 @@ async def _run(
         viewer = Viewer(view)
         if options.detach:
             await viewer.print(handle.id)
-            return Exit.DONE
+            return ExitCode.DONE
         await viewer.say(f"run {handle.id} in session {ready.session_id}")
         return await Following(tenuto, handle, viewer, leaving, view).to_its_end()
 
@@ -83,10 +83,10 @@ async def _prepared(
         return await prepare(tenuto, options, texts, files)
 
 
-def attach(said: Mapping[str, Any]) -> Exit:
+def attach(said: Mapping[str, Any]) -> ExitCode:
     """Follow a run from anywhere."""
 
-    def work() -> Coroutine[Any, Any, Exit]:
+    def work() -> Coroutine[Any, Any, ExitCode]:
         address = find_server(said["url"], said["key"], os.environ, Path.cwd())
         view = view_options(said, OnAsk.WAIT)
         return _attach(address, said["what"], said["after"], view)
@@ -96,7 +96,7 @@ def attach(said: Mapping[str, Any]) -> Exit:
 
 async def _attach(
     address: ServerAddress, what: str | None, after: int | None, view: ViewOptions
-) -> Exit:
+) -> ExitCode:
     leaving = Leaving()
     async with _client(address, HELLO_SECONDS) as tenuto:
         run_id = await chosen_run(tenuto, what)
@@ -111,27 +111,27 @@ async def _attach(
         return await Following(tenuto, handle, viewer, leaving, view).to_its_end(after=after)
 
 
-def stop(said: Mapping[str, Any]) -> Exit:
+def stop(said: Mapping[str, Any]) -> ExitCode:
     """Cancel a run, or all that a session does."""
 
-    def work() -> Coroutine[Any, Any, Exit]:
+    def work() -> Coroutine[Any, Any, ExitCode]:
         address = find_server(said["url"], said["key"], os.environ, Path.cwd())
         return _stop(address, said["what"])
 
     return ended(work)
 
 
-async def _stop(address: ServerAddress, what: str | None) -> Exit:
+async def _stop(address: ServerAddress, what: str | None) -> ExitCode:
     async with _client(address, HELLO_SECONDS) as tenuto:
         session_id = await chosen_session(tenuto, what)
         if session_id is not None:
             cancelled = await tenuto.session(session_id).cancel()
             note(f"stopped {', '.join(cancelled.cancelled) or 'nothing: nothing ran'}")
-            return Exit.DONE
+            return ExitCode.DONE
         run_id = await chosen_run(tenuto, what)
         run = await tenuto.run(run_id).cancel()
         note(f"run {run.id} is {run.status}: {run.reason}")
-        return Exit.DONE
+        return ExitCode.DONE
 
 
 def _client(address: ServerAddress, seconds: float) -> Client:

@@ -7,8 +7,8 @@ from tenuto.client import ApiError, Client, ConnectionLost, HeardRun, Item, RunH
 from tenuto.client.stream import After, ending_of
 from tenuto.core.run import Run, RunStatus
 from tenuto.core.value import RunId
-from tenuto.terminal.asking import Asker
-from tenuto.terminal.exits import Exit, Leave, code_of, refusal
+from tenuto.terminal.asking import RunAsker
+from tenuto.terminal.exits import ExitCode, Leave, code_of, refusal
 from tenuto.terminal.leaving import Leaving
 from tenuto.terminal.options import ViewOptions
 from tenuto.terminal.out import note
@@ -27,10 +27,10 @@ class Following:
         self._viewer = viewer
         self._leaving = leaving
         self._view = view
-        self._asker = Asker(tenuto, view.on_ask)
+        self._asker = RunAsker(tenuto, view.on_ask)
         self._enter(run)
 
-    async def to_its_end(self, *, after: After = None) -> Exit:
+    async def to_its_end(self, *, after: After = None) -> ExitCode:
         """The code that tells the ending. Raises Leave if the server is lost for good."""
         helpers = [asyncio.ensure_future(self._cancel_if_asked())]
         if self._view.timeout is not None:
@@ -39,7 +39,7 @@ class Following:
             run = await self._follow(after)
         except ConnectionLost as lost:
             why = f"the server is lost; run {self._run.id} may go on"
-            raise Leave(Exit.NO_SERVER, why) from lost
+            raise Leave(ExitCode.NO_SERVER, why) from lost
         except ApiError as error:
             raise _gone(error) from error
         except Leave as left:
@@ -52,7 +52,7 @@ class Following:
         refused = self._asker.refused
         await self._viewer.end(run, refused)
         code = code_of(run, refused=len(refused), cancelled_as=self._leaving.code)
-        if code is not Exit.DONE:
+        if code is not ExitCode.DONE:
             note(self._sentence(run))
         return code
 
@@ -86,7 +86,7 @@ class Following:
         await self._frames(follower)
         await self._viewer.item(item, self._run.id)
         if self._viewer.is_closed:
-            self._leaving.ask(Exit.CANCELLED, "nobody reads standard output any more")
+            self._leaving.ask(ExitCode.CANCELLED, "nobody reads standard output any more")
         if isinstance(item, Seen):
             await self._asker.take(item.event)
 
@@ -120,7 +120,7 @@ class Following:
 
     async def _end_in_time(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
-        self._leaving.ask(Exit.TERMINATED, f"--timeout of {seconds:g} s")
+        self._leaving.ask(ExitCode.TERMINATED, f"--timeout of {seconds:g} s")
 
     def _sentence(self, run: Run) -> str:
         if run.status is RunStatus.COMPLETED and self._asker.refused:
@@ -132,5 +132,5 @@ class Following:
 
 def _gone(error: ApiError) -> Leave:
     if error.status == 404:
-        return Leave(Exit.CANCELLED, "the session was deleted, and the run with it")
+        return Leave(ExitCode.CANCELLED, "the session was deleted, and the run with it")
     return refusal(error)

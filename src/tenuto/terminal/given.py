@@ -4,7 +4,7 @@ import os
 import select
 import sys
 
-from tenuto.terminal.exits import Exit, Leave
+from tenuto.terminal.exits import ExitCode, Leave
 from tenuto.terminal.options import RunOptions
 from tenuto.terminal.out import note
 
@@ -22,10 +22,10 @@ def prompt_texts(options: RunOptions) -> list[str]:
     elif is_piped:
         texts = [_read()]
     else:
-        raise Leave(Exit.USAGE, "no prompt: give it as words, or on standard input")
+        raise Leave(ExitCode.USAGE, "no prompt: give it as words, or on standard input")
     found = [text for text in texts if text.strip()]
     if not found:
-        raise Leave(Exit.USAGE, "the prompt is empty")
+        raise Leave(ExitCode.USAGE, "the prompt is empty")
     return found
 
 
@@ -41,7 +41,9 @@ def _read_beside() -> str:
     if not select.select([STDIN], [], [], SAY_AFTER_SECONDS)[0]:
         note("waiting for standard input; --no-stdin leaves it alone")
         if not select.select([STDIN], [], [], LEAVE_AFTER_SECONDS - SAY_AFTER_SECONDS)[0]:
-            raise Leave(Exit.USAGE, "nothing came on standard input; --no-stdin leaves it alone")
+            raise Leave(
+                ExitCode.USAGE, "nothing came on standard input; --no-stdin leaves it alone"
+            )
     return _read()
 
 
@@ -52,4 +54,4 @@ def _read() -> str:
     try:
         return b"".join(pieces).decode()
     except UnicodeDecodeError as error:
-        raise Leave(Exit.USAGE, "standard input is no text: give files with --file") from error
+        raise Leave(ExitCode.USAGE, "standard input is no text: give files with --file") from error

@@ -7,13 +7,13 @@ import stat
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from tenuto.terminal.exits import Exit, Leave
+from tenuto.terminal.exits import ExitCode, Leave
 from tenuto.terminal.out import STDOUT, note
 
 T = TypeVar("T")
 SIGNALS = {
-    signal.SIGINT: (Exit.CANCELLED, "Ctrl-C"),
-    signal.SIGTERM: (Exit.TERMINATED, "SIGTERM"),
+    signal.SIGINT: (ExitCode.CANCELLED, "Ctrl-C"),
+    signal.SIGTERM: (ExitCode.TERMINATED, "SIGTERM"),
 }
 
 
@@ -22,7 +22,7 @@ class Leaving:
 
     def __init__(self) -> None:
         self.asked = asyncio.Event()
-        self.code = Exit.CANCELLED
+        self.code = ExitCode.CANCELLED
         self.why = ""
         self.run_id = ""
         """What goes on without us after a SIGHUP; empty: nothing is known to."""
@@ -39,14 +39,14 @@ class Leaving:
             # The writing end of a pipe is never readable, but for the news that nobody reads it.
             loop.add_reader(STDOUT, self.stdout_closed)
 
-    def ask(self, code: Exit, why: str) -> None:
+    def ask(self, code: ExitCode, why: str) -> None:
         if not self.asked.is_set():
             self.code, self.why = code, why
             self.asked.set()
 
     def stdout_closed(self) -> None:
         asyncio.get_running_loop().remove_reader(STDOUT)
-        self.ask(Exit.CANCELLED, "nobody reads standard output any more")
+        self.ask(ExitCode.CANCELLED, "nobody reads standard output any more")
 
     async def unless_asked(self, work: Coroutine[Any, Any, T], *, grace_seconds: float) -> T:
         """The work's result; asked to leave, it gets this long to come, then Leave is raised."""
@@ -63,7 +63,7 @@ class Leaving:
             working.cancel()
             asked.cancel()
 
-    def _signalled(self, code: Exit, why: str) -> None:
+    def _signalled(self, code: ExitCode, why: str) -> None:
         if self.asked.is_set():
             os._exit(code)
         self.ask(code, why)
@@ -71,7 +71,7 @@ class Leaving:
     def _hung_up(self) -> None:
         if self.run_id:
             note(f"the terminal is gone; run {self.run_id} goes on")
-        os._exit(Exit.NO_SERVER)
+        os._exit(ExitCode.NO_SERVER)
 
 
 def _is_pipe(descriptor: int) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tenuto.client import Client, RunHandle, SessionHandle
 from tenuto.core.run import Input, InputFile, InputText, OnInterrupt
 from tenuto.core.value import SessionId, Value, WorkspaceId
-from tenuto.terminal.exits import Exit, Leave
+from tenuto.terminal.exits import ExitCode, Leave
 from tenuto.terminal.options import OnAsk, RunOptions, ViewOptions, given
 
 
@@ -27,20 +27,20 @@ def local_files(paths: tuple[str, ...]) -> list[LocalFile]:
     try:
         return [LocalFile(name=Path(p).name, content=Path(p).read_bytes()) for p in paths]
     except OSError as error:
-        raise Leave(Exit.USAGE, f"--file {error.filename}: {error.strerror}") from error
+        raise Leave(ExitCode.USAGE, f"--file {error.filename}: {error.strerror}") from error
 
 
 def check(options: RunOptions, view: ViewOptions) -> None:
     """Raises Leave for what cannot be meant together."""
     if options.session and options.continue_last:
-        raise Leave(Exit.USAGE, "--session or --continue, not both")
+        raise Leave(ExitCode.USAGE, "--session or --continue, not both")
     is_old = options.session or options.continue_last
     if is_old and (options.system or options.title):
-        raise Leave(Exit.USAGE, "--system and --title are for a new session")
+        raise Leave(ExitCode.USAGE, "--system and --title are for a new session")
     if options.session and options.workspace:
-        raise Leave(Exit.USAGE, "--workspace: a session stays in its own")
+        raise Leave(ExitCode.USAGE, "--workspace: a session stays in its own")
     if view.last_message and not Path(view.last_message).parent.is_dir():
-        raise Leave(Exit.USAGE, f"--last-message {view.last_message}: no such folder")
+        raise Leave(ExitCode.USAGE, f"--last-message {view.last_message}: no such folder")
 
 
 async def prepare(
@@ -81,7 +81,7 @@ async def _session(tenuto: Client, options: RunOptions) -> SessionHandle:
     if options.continue_last:
         async for last in tenuto.sessions(workspace=given(workspace), limit=1):
             return tenuto.session(last.id)
-        raise Leave(Exit.USAGE, "--continue: there is no session yet")
+        raise Leave(ExitCode.USAGE, "--continue: there is no session yet")
     return await tenuto.create_session(
         workspace=given(workspace), title=given(options.title), system=given(options.system)
     )
@@ -96,4 +96,4 @@ async def _workspace(tenuto: Client, wanted: str | None) -> WorkspaceId | None:
         if wanted in (workspace.id, workspace.name) or workspace.path == path:
             return workspace.id
     names = ", ".join(workspace.name for workspace in found)
-    raise Leave(Exit.USAGE, f"--workspace {wanted}: there is none; there are: {names}")
+    raise Leave(ExitCode.USAGE, f"--workspace {wanted}: there is none; there are: {names}")

@@ -12,7 +12,7 @@ from tenuto.core.event import PartUpdated, RunUpdated
 from tenuto.core.message import ToolChange, ToolState
 from tenuto.core.run import Run, Usage
 from tenuto.core.value import PartId, RunId, SessionId, Value
-from tenuto.terminal.answer import Answer, PieceKind
+from tenuto.terminal.answer import PieceKind, ShownAnswer
 from tenuto.terminal.asking import Refused
 from tenuto.terminal.options import Output, ViewOptions
 from tenuto.terminal.out import Stdout, StdoutClosed, aside, note
@@ -38,7 +38,7 @@ class Viewer:
     """Shows each thing once; a closed standard output makes it silent, not wrong."""
 
     def __init__(self, options: ViewOptions) -> None:
-        self.answer = Answer()
+        self.answer = ShownAnswer()
         self.head = 0
         self.is_closed = False
         self._options = options

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from tenuto.config import TOKEN_FILE, ConfigError, Settings, load, running_server
 from tenuto.core.value import Value
-from tenuto.terminal.exits import Exit, Leave
+from tenuto.terminal.exits import ExitCode, Leave
 
 
 class ServerAddress(Value):
@@ -22,15 +22,15 @@ def find_server(
     if url:
         # A key that was not meant for this address is never sent to it.
         if not key:
-            raise Leave(Exit.USAGE, "TENUTO_KEY or --key: say the token of that server")
+            raise Leave(ExitCode.USAGE, "TENUTO_KEY or --key: say the token of that server")
         if not url.startswith(("http://", "https://")):
-            raise Leave(Exit.USAGE, f"--url: {url} is no address such as http://127.0.0.1:8080")
+            raise Leave(ExitCode.USAGE, f"--url: {url} is no address such as http://127.0.0.1:8080")
         return ServerAddress(url=url, key=key)
     settings = _settings(environ, cwd)
     server = running_server(settings.data)
     if server is None:
         raise Leave(
-            Exit.NO_SERVER,
+            ExitCode.NO_SERVER,
             f"no server runs on {settings.data}. Start one with `tenuto serve`, "
             "or say where one is with --url and --key.",
         )
@@ -41,7 +41,7 @@ def _settings(environ: Mapping[str, str], cwd: Path) -> Settings:
     try:
         return load({}, environ, cwd)
     except ConfigError as error:
-        raise Leave(Exit.USAGE, "; ".join(error.lines)) from error
+        raise Leave(ExitCode.USAGE, "; ".join(error.lines)) from error
 
 
 def _kept_key(settings: Settings) -> str:
@@ -51,5 +51,5 @@ def _kept_key(settings: Settings) -> str:
         return (settings.data / TOKEN_FILE).read_text().strip()
     except OSError as error:
         raise Leave(
-            Exit.NO_SERVER, f"no token in {settings.data}: give the server's with --key"
+            ExitCode.NO_SERVER, f"no token in {settings.data}: give the server's with --key"
         ) from error
