@@ -122,7 +122,7 @@ MUTANTS = (
         "drafts",
         Edit(
             "agent/tools/files/drafts.py",
-            "                fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+            "        fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
             "",
         ),
     ),

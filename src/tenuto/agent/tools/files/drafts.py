@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from tenuto.agent.tools.files.errand import in_thread
 from tenuto.agent.tools.files.folder import Spot, opened_parent
-from tenuto.agent.tools.files.vault import vault_at
+from tenuto.agent.tools.files.vault import Vault, vault_at
 from tenuto.ports.points import NOWHERE, Points, Step
 from tenuto.ports.tool import ToolFailed
 
@@ -74,36 +74,33 @@ class Drafts:
             os.write(note, _written(spot))
             os.fsync(note)
             yield
-            os.unlink(folder / name)
-        except BaseException:
+        finally:
             with suppress(FileNotFoundError):
                 os.unlink(folder / name)
-            raise
-        finally:
             os.close(note)
 
     def _sweep(self) -> None:
         if self._data is None:
             return
-        with suppress(FileNotFoundError):
-            for name in os.listdir(self._data / NOTES):
-                if NAME.fullmatch(name):
-                    self._settle(name)
-
-    def _settle(self, name: str) -> None:
-        """Remove the draft and then its note, which stays for the next time if that fails."""
-        path = self._data / NOTES / name if self._data else Path(name)
-        with suppress(FileNotFoundError), _opened(path) as note:
+        notes, vault = self._data / NOTES, vault_at(self._data)
+        for name in filter(NAME.fullmatch, os.listdir(notes) if notes.is_dir() else ()):
             try:
-                fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                spot = _read(os.read(note, NOTE_BYTES))
-                if spot is not None:
-                    _remove(name, replace(spot, vault=vault_at(self._data)))
-                os.unlink(path)
+                _settle(notes / name, vault)
             except BlockingIOError:
-                return
+                log.debug("another server is still at %s", name)
             except (OSError, ToolFailed) as error:
+                # It stays for the next start.
                 log.warning("a draft that a server left cannot be removed: %s", error)
+
+
+def _settle(path: Path, vault: Vault) -> None:
+    """Remove the draft and then its note. Raises BlockingIOError if its server lives."""
+    with _opened(path) as note:
+        fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        spot = _read(os.read(note, NOTE_BYTES))
+        if spot is not None:
+            _remove(path.name, replace(spot, vault=vault))
+        os.unlink(path)
 
 
 @contextmanager
