@@ -175,7 +175,7 @@ async def test_a_second_stop_while_the_first_unwinds_loses_nothing(
     assert [m.finish_reason for m in answers] == ["cancelled", "cancelled"]
     (tool,) = answers[0].parts
     assert isinstance(tool, ToolPart)
-    assert (tool.state, tool.output) == ("cancelled", "up\n")
+    assert (tool.state, tool.output) == ("cancelled", "up")
     await say(model, session, "And now?", "Fine")
     await assert_settled(raw, session.id)
 

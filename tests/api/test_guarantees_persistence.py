@@ -12,6 +12,7 @@ from tenuto.core.run import InputFile, InputText, Mode
 from tenuto.core.value import SessionId
 from tests.support.log import assert_settled, read_log
 from tests.support.model_server import Exchange, ModelServer
+from tests.support.offspring import offspring
 from tests.support.raw import RawApi
 from tests.support.server import TenutoServer
 from tests.support.watch import outline, until, until_event, until_output, until_text
@@ -138,7 +139,7 @@ async def test_nothing_of_a_run_is_left_when_it_has_ended(
     process = psutil.Process(server.pid)
 
     async def at_rest() -> bool:
-        return not process.children(recursive=True)
+        return not offspring(process)
 
     await until(at_rest)
     before = process.num_threads(), process.num_fds()

@@ -146,6 +146,10 @@ async def test_a_folder_of_one_node_waits_for_it_and_a_shared_one_does_not(
     async with right.sse(f"/api/runs/{other}/events") as stream:
         await stream.to_the_end()
     assert (await right.get(f"/api/runs/{run}"))["status"] == "queued"
+    # What waits for its node can be stopped from any other.
+    given_up = (await right.post(f"/api/sessions/{session}/runs", {"input": "and this"})).body["id"]
+    stopped = await right.post(f"/api/runs/{given_up}/cancel")
+    assert (stopped.status, stopped.body["status"]) == (200, "cancelled")
     await pair.left.start()
     async with right.sse(f"/api/runs/{run}/events") as stream:
         await stream.to_the_end()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import msgspec
 import pytest
@@ -134,3 +135,36 @@ async def test_a_viewer_gets_each_event_once_whether_recent_old_or_new() -> None
     assert await seqs(between, newest) == [head + 2, head + 3]
     old = parts.follow(driven, after=2)
     assert await seqs(old, newest) == list(range(3, newest + 1))
+
+
+async def test_who_produces_waits_while_the_store_is_away_and_nothing_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What waits to be stored has a bound; when the store is back, all of it is there."""
+    parts = RecorderAndTailer()
+    driven = await parts.begin()
+    recorder = await parts.recorder(driven)
+    recorder.start(PART)
+    await recorder.flush()
+    back, append = asyncio.Event(), parts.store.append
+
+    async def later(*given: Any, **more: Any) -> Any:
+        await back.wait()
+        return await append(*given, **more)
+
+    def away(*given: Any, **more: Any) -> Any:
+        return asyncio.ensure_future(later(*given, **more))
+
+    monkeypatch.setattr(parts.store, "append", away)
+    piece, count = "x" * 10_000, 0
+    while (room := recorder.room()) is None and count < 100:
+        recorder.grow(PART.id, piece)
+        count += 1
+        await asyncio.sleep(0)
+    assert room is not None
+    assert 256 * 1024 < count * len(piece) <= 256 * 1024 + 3 * len(piece)
+    back.set()
+    async with asyncio.timeout(LIMIT_SECONDS):
+        await room
+        await recorder.flush()
+    assert sum(len(text) for _, text in await deltas(driven)) == count * len(piece)

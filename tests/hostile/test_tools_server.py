@@ -13,6 +13,7 @@ from tenuto.client import Client, SessionHandle
 from tenuto.core.message import ToolPart
 from tests.hostile.test_web import answer, site
 from tests.support.model_server import ModelServer
+from tests.support.offspring import offspring
 from tests.support.server import TenutoServer
 from tests.support.talk import call_tool, start_shell
 from tests.tools.desk import alive, until
@@ -90,7 +91,7 @@ async def test_a_cancel_has_answered_and_nothing_of_a_hostile_command_is_left(
     await until(lambda: alive(mark) != [])
     assert (await session.cancel()).settled
     assert alive(mark) == []
-    assert psutil.Process(server.pid).children(recursive=True) == []
+    assert offspring(psutil.Process(server.pid)) == []
 
 
 async def test_a_flood_of_searches_holds_only_so_many_processes_and_can_be_stopped(

@@ -107,3 +107,24 @@ async def test_a_comparison_of_one_node_is_asked_and_judged_on_the_other(stage: 
             assert (await stage.ada.ended(run["id"]))["status"] == "completed"
     await vote(stage.ada.api, made, 1)
     assert (await stage.bea.api.get(f"/api/comparisons/{made['id']}"))["winner"] == 1
+
+
+@pytest.mark.parametrize("settings", [{"TENUTO_LIMITS_ACTIVE_RUNS": "1"}])
+async def test_an_attached_run_elsewhere_is_cancelled_when_its_connection_closes(
+    stage: Stage,
+) -> None:
+    """Ada has no room, so that bea runs what somebody watches on ada."""
+    full, busy = await stage.ada.held(await stage.ada.session(), "fill ada")
+    session = await stage.ada.session()
+    path, body = f"/api/sessions/{session}/runs", {"input": "attached", "on_disconnect": "cancel"}
+    async with stage.ada.api.sse(path, method="POST", body=body) as stream:
+        exchange = await stage.ada.request()
+        await exchange.text("so far")
+        await stream.until("part.delta")
+    await exchange.closed()
+    (run,) = (await stage.bea.api.get(path))["runs"]
+    ended = await stage.bea.ended(run["id"])
+    assert (ended["status"], ended["reason"]) == ("cancelled", "disconnect")
+    assert await stage.bea.texts(session) == ["attached", "so far"]
+    await busy.say("Done.")
+    assert (await stage.ada.ended(full["id"]))["status"] == "completed"

@@ -6,7 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from tenuto.core.error import StorageTrouble
-from tenuto.storage.postgres import Durability
+from tenuto.core.provider import KeptProvider, ProviderKind
+from tenuto.engine.saved import Saved
+from tenuto.storage.cipher import AesCipher
+from tenuto.storage.postgres import Durability, migration
 from tenuto.storage.postgres.migration import SchemaStep, shipped
 from tests.conformance.driven import NODE, DrivenSession, card, make_workspace, whole_log
 from tests.storage.postgres.conftest import on
@@ -132,3 +135,44 @@ async def test_a_role_that_is_nobody_special_is_enough(postgres_url: str) -> Non
         await driven.turn("hello", "a", "b")
         assert NODE in await other.living()
         assert len(await whole_log(other, driven.id)) == 10
+
+
+class OldServer:
+    """A connection to a PostgreSQL that there is none of here."""
+
+    def __init__(self, number: int, version: str, standby: bool) -> None:
+        self._row = number, version, "UTF8", "on", "on", standby
+
+    async def fetchrow(self, sql: str) -> tuple[object, ...]:
+        return self._row
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        (OldServer(130_014, "13.14", False), "PostgreSQL 13.14 is too old: Tenuto needs 14"),
+        (OldServer(160_002, "16.2", True), "this PostgreSQL is a standby"),
+    ],
+)
+async def test_a_server_that_is_too_old_or_a_standby_is_refused_in_a_sentence(
+    server: OldServer, words: str
+) -> None:
+    with pytest.raises(StorageTrouble, match=words):
+        await migration._look_at(server, Durability.REQUIRED)
+
+
+async def test_the_keys_of_providers_cannot_be_read_in_the_database(postgres_url: str) -> None:
+    url = await fresh_database(postgres_url, "keys")
+    key = "sk-of-a-provider-0123456789"
+    provider = KeptProvider(
+        name="lab", kind=ProviderKind.OPENAI, base_url="http://127.0.0.1:9", key=key
+    )
+    async with on(url) as store:
+        saved = Saved(store, AesCipher(lambda: b"k" * 32))
+        await saved.begin()
+        await saved.change(lambda now: replace(now, providers=(provider,)))
+    connection = await asyncpg.connect(url)
+    bodies = [row["body"] for row in await connection.fetch("SELECT body FROM kept")]
+    await connection.close()
+    assert any(b"lab" in body for body in bodies)
+    assert not [body for body in bodies if key.encode() in body]

@@ -1,7 +1,7 @@
 -- oldest: 1
 -- comparison_id is set while the session is part of something, and not listed without it: a pane of a
 -- comparison, or a sub-agent of the session with this id.
-CREATE INDEX sessions_within ON sessions (comparison_id, updated_at, id)
+CREATE INDEX IF NOT EXISTS sessions_within ON sessions (comparison_id, updated_at, id)
     WHERE comparison_id IS NOT NULL;
 
 -- As tenuto_write_1, of sessions of which one is not there yet: it is made with the rev and the head
