@@ -1,4 +1,4 @@
-"""A process that stands still, or is killed, with a file's new content beside it: `HOW DATA FOLDER`."""
+"""A process that waits to be told, or is killed, with a file's new content beside it."""
 
 import os
 import signal
@@ -12,22 +12,28 @@ from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.core.file_change import FileState, digest_of
 from tenuto.ports.changes import SeenFile
-from tenuto.ports.points import Step
+from tenuto.ports.points import Points, Step
 from tests.tools.desk import Desk
 
 PATH = "made/new.txt"
 CONTENT = b"new"
 
 
-class AtTheDraft:
+class Dying:
     armed = True
-
-    def __init__(self, number: signal.Signals) -> None:
-        self._number = number
 
     def reach(self, step: Step, what: str = "") -> None:
         if step is Step.FILE_DRAFTED:
-            os.kill(os.getpid(), self._number)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Waiting:
+    armed = True
+
+    def reach(self, step: Step, what: str = "") -> None:
+        if step is Step.FILE_DRAFTED:
+            os.write(sys.stdout.fileno(), b"there\n")
+            os.read(sys.stdin.fileno(), 1)
 
 
 async def write(drafts: Drafts, data: Path, folder: Path) -> None:
@@ -42,11 +48,12 @@ async def put(drafts: Drafts, data: Path, folder: Path) -> None:
 
 
 WAYS = {"write": write, "put": put}
+POINTS: dict[str, Points] = {"dying": Dying(), "waiting": Waiting()}
 
 
 def main() -> None:
-    how, number, data, folder = sys.argv[1:]
-    drafts = Drafts(Path(data), AtTheDraft(signal.Signals[number]))
+    how, then, data, folder = sys.argv[1:]
+    drafts = Drafts(Path(data), POINTS[then])
     anyio.run(WAYS[how], drafts, Path(data), Path(folder))
 
 

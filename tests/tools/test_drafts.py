@@ -33,27 +33,32 @@ def folder(tmp_path: Path) -> Path:
 
 def leave(how: str, data: Path, folder: Path) -> Path:
     """The draft that a process leaves that is killed before it is in place."""
-    with drafting(how, signal.SIGKILL, data, folder) as process:
+    with drafting(how, "dying", data, folder) as process:
         assert process.wait(30) == -signal.SIGKILL
     (draft,) = (folder / "made").iterdir()
     return draft
 
 
 @contextmanager
-def drafting(
-    how: str, number: signal.Signals, data: Path, folder: Path
-) -> Iterator[subprocess.Popen[bytes]]:
-    words = [how, number.name, str(data), str(folder)]
-    process = subprocess.Popen([sys.executable, "-m", "tests.tools.drafting", *words])
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+def drafting(how: str, then: str, data: Path, folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", "tests.tools.drafting", how, then, str(data), str(folder)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
-def stands_still(process: subprocess.Popen[bytes]) -> bool:
-    return os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1])
+def is_there(process: subprocess.Popen[bytes]) -> bool:
+    assert process.stdout is not None
+    return process.stdout.readline() == b"there\n"
+
+
+def goes_on_well(process: subprocess.Popen[bytes]) -> bool:
+    process.communicate(b"\n", timeout=30)
+    return process.returncode == 0
 
 
 @pytest.mark.guarantee("E8")
@@ -78,12 +83,11 @@ async def test_nothing_else_goes_however_it_is_called(data: Path, folder: Path) 
 
 
 async def test_the_draft_of_a_server_that_lives_stays(data: Path, folder: Path) -> None:
-    with drafting("write", signal.SIGSTOP, data, folder) as process:
-        assert stands_still(process)
+    with drafting("write", "waiting", data, folder) as process:
+        assert is_there(process)
         await Drafts(data).sweep()
         (draft,) = (folder / "made").iterdir()
-        process.send_signal(signal.SIGCONT)
-        assert process.wait(30) == 0
+        assert goes_on_well(process)
     assert [*(folder / "made").iterdir()] == [folder / PATH]
     assert draft != folder / PATH
     assert [*(data / NOTES).iterdir()] == []
