@@ -47,6 +47,8 @@ class Step(StrEnum):
     """What a file was is in the store, and no log speaks of it."""
     FILE_CHANGING = "file changing"
     """The log says what will be done, and it is not."""
+    FILE_DRAFTED = "file drafted"
+    """The new content is beside the file, and not in its place."""
     FILE_CHANGED = "file changed"
     """It is done, and the log does not say so."""
     JOB_STARTING = "job starting"

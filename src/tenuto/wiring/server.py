@@ -13,6 +13,7 @@ import click
 from tenuto import __version__, logs
 from tenuto.agent.providers.catalogue.catalogue import Catalogue
 from tenuto.agent.titles import TitleMaker
+from tenuto.agent.tools.files.drafts import Drafts
 from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.api import sse
 from tenuto.api.app import build_app
@@ -75,6 +76,7 @@ async def run(settings: Settings, process: Process) -> None:
     models = Catalogue(translate.catalogue(settings), progress=FetchBar())
     sandbox = translate.sandbox(settings, process.name)
     witnesses = Witnesses(settings.data)
+    drafts = Drafts(settings.data, process.points)
     try:
         await must_be_whole(store)
         token = process.token or await shared_token(settings, store)
@@ -83,7 +85,7 @@ async def run(settings: Settings, process: Process) -> None:
             saved = translate.saved(settings, store, process.points)
             home = base_url(settings.host, listening.getsockname()[1])
             servers = translate.mcp_servers(settings, store, sandbox, process.name, home)
-            tools = translate.tools(settings, sandbox, witnesses, servers)
+            tools = translate.tools(settings, sandbox, witnesses, drafts, servers)
             keepers = Keepers(
                 tools=tools,
                 commands=translate.commands(settings, servers),
@@ -102,6 +104,7 @@ async def run(settings: Settings, process: Process) -> None:
             standing = await anyio.to_thread.run_sync(sandbox.standing)
             parts = build(settings, store, models, keepers, switchboard, process, standing)
             await ensure_default_workspace(settings, store, process.name)
+            await drafts.sweep()
             await parts.engine.start()
 
             async def until() -> None:
@@ -197,7 +200,7 @@ def build(
         models,
         translate.worker(settings, models, keepers.tools, keepers.settings, node),
         switchboard,
-        hand=translate.hand(settings),
+        hand=translate.hand(settings, Drafts(settings.data, points)),
         commands=keepers.commands,
         maker=TitleMaker(store, models, clock, points=points),
         titles_wanted=lambda: keepers.settings.preferences.titles,

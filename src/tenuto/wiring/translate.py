@@ -14,6 +14,7 @@ from tenuto.agent.providers.catalogue import dataset
 from tenuto.agent.providers.catalogue.catalogue import LOCAL, Catalogue, CatalogueConfig
 from tenuto.agent.providers.catalogue.setting import ModelSetting, ProviderConfig, ProviderLimits
 from tenuto.agent.surroundings import Surroundings, look_around
+from tenuto.agent.tools.files.drafts import Drafts
 from tenuto.agent.tools.files.errand import Threads
 from tenuto.agent.tools.files.hand import FileHand
 from tenuto.agent.tools.files.vault import vault_at
@@ -109,10 +110,15 @@ def sandbox(settings: Settings, node: str) -> Sandbox:
 
 
 def tools(
-    settings: Settings, sandbox: Sandbox, witnesses: Witnesses, servers: RemoteServers
+    settings: Settings,
+    sandbox: Sandbox,
+    witnesses: Witnesses,
+    drafts: Drafts,
+    servers: RemoteServers,
 ) -> Tools:
     """All that runs can use; who has more of them is one more source here."""
-    built_in = built_in_tools(_tools(settings, sandbox, witnesses))
+    given = replace(_tools(settings, sandbox, witnesses), drafts=drafts)
+    built_in = built_in_tools(given)
     own = FixedTools(*built_in), SkillTools(guides(settings)), SearchTools(search(settings))
     return JoinedTools(*own, servers)
 
@@ -169,8 +175,8 @@ def commands(settings: Settings, servers: RemoteServers) -> Commands:
     return JoinedCommands(guides(settings), ServerCommands(servers))
 
 
-def hand(settings: Settings) -> FileHand:
-    return FileHand(Threads(LOOKING_THREADS), settings.data)
+def hand(settings: Settings, drafts: Drafts) -> FileHand:
+    return FileHand(Threads(LOOKING_THREADS), settings.data, drafts)
 
 
 def preferences(

@@ -102,4 +102,40 @@ MUTANTS = (
             "            known.mtime_ns != 0\n",
         ),
     ),
+    mutant(
+        "drafts for ever",
+        "What a killed server left beside a file stays in the workspace.",
+        "api/drafts",
+        Edit("wiring/server.py", "            await drafts.sweep()\n", ""),
+    ),
+    mutant(
+        "drafts that nobody notes",
+        "A start does not know what was left beside a file.",
+        "drafts",
+        Edit(
+            "agent/tools/files/drafts.py", "os.write(note, _written(spot))", "os.write(note, b'')"
+        ),
+    ),
+    mutant(
+        "drafts of the living",
+        "A server that starts takes the draft of another that writes.",
+        "drafts",
+        Edit(
+            "agent/tools/files/drafts.py",
+            "        fcntl.flock(note, fcntl.LOCK_EX | fcntl.LOCK_NB)\n",
+            "",
+        ),
+    ),
+    mutant(
+        "drafts behind a link",
+        "A link on the way to a draft leads out of the folder.",
+        "drafts",
+        Edit(
+            "agent/tools/files/drafts.py",
+            "    with suppress(FileNotFoundError), opened_parent(spot) as parent:\n"
+            "        os.unlink(name, dir_fd=parent)\n",
+            "    with suppress(FileNotFoundError):\n"
+            "        os.unlink(os.path.join(spot.root, *spot.parts[:-1], name))\n",
+        ),
+    ),
 )

@@ -27,6 +27,8 @@ PROOFS: dict[str, tuple[str, ...]] = {
     "clock": ("tests/engine/test_agreed_clock.py",),
     "kit": ("tests/engine/test_kit.py",),
     "changes": ("tests/api/test_changes.py",),
+    "drafts": ("tests/tools/test_drafts.py",),
+    "api/drafts": ("tests/api/test_drafts.py",),
     "witnesses": ("tests/tools/test_witnesses.py",),
     "core/questioning": ("tests/core/test_questioning.py",),
     "core/delegating": ("tests/core/test_delegating.py",),

@@ -12,7 +12,7 @@ test("an MCP server is added, started, used by an agent, and removed", async ({
   const tab = await device.tab("/settings/mcp");
   await tab.page.getByText("No MCP server yet").waitFor();
   await tab.button("Add").click();
-  await tab.page.getByLabel("Name").fill("toy");
+  await tab.page.getByRole("textbox", { name: "Name", exact: true }).fill("toy");
   await tab.page.getByText("Its tools will be called toy__…").waitFor();
   await tab.page.getByLabel("Command or address").fill(TOY);
   await tab.page.getByLabel("Variables").fill("TOY_KEY=very-secret-words");

@@ -60,7 +60,13 @@ class EditFile(BuiltIn[EditFileArguments]):
     async def work(self, given: EditFileArguments, place: Place) -> ToolResult:
         draft = await self.threads.run(lambda errand: self._draft(given, place))
         self.tells_of(place, draft.spot)
-        deed = FileDeed(self.threads, draft.spot, draft.content, before=draft.before)
+        deed = FileDeed(
+            self.threads,
+            draft.spot,
+            draft.content,
+            before=draft.before,
+            drafts=self.settings.drafts,
+        )
         state = await deed.told(place.changes)
         if self.seen.knows(place.session_id, draft.spot.shown, draft.before.state):
             self.seen.note(place.session_id, draft.spot.shown, state)

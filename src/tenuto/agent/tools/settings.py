@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tenuto.agent.tools.files.drafts import Drafts
 from tenuto.agent.tools.files.witnesses import Witnesses
 from tenuto.agent.tools.processes.sandbox import NO_SANDBOX, Sandbox
 from tenuto.core.value import Value
@@ -29,3 +30,5 @@ class ToolSettings(Value):
     """What keeps commands in their workspace."""
     witnesses: Witnesses | None = None
     """Who sees what commands change; None: nobody."""
+    drafts: Drafts = Drafts()
+    """Where new files wait that are not in place yet."""

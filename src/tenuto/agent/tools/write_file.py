@@ -45,7 +45,7 @@ class WriteFile(BuiltIn[WriteFileArguments]):
         content = encoded(given.content)
         spot, old = await self.threads.run(lambda errand: self._look(given, place))
         self.tells_of(place, spot)
-        deed = FileDeed(self.threads, spot, content, before=old)
+        deed = FileDeed(self.threads, spot, content, before=old, drafts=self.settings.drafts)
         self.seen.note(place.session_id, spot.shown, await deed.told(place.changes))
         if old is None:
             made = f"Created {given.path}: {len(content):,} bytes."

@@ -1,13 +1,13 @@
 """A hand: takes one file of a workspace out and puts another in, by its very name."""
 
 import os
-import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from msgspec.structs import replace
 
+from tenuto.agent.tools.files.drafts import Drafts
 from tenuto.agent.tools.files.errand import Errand, Threads
 from tenuto.agent.tools.files.folder import Spot, made, opened_parent
 from tenuto.agent.tools.files.looking import look_at, stamp_of
@@ -20,9 +20,12 @@ from tenuto.ports.tool import ToolFailed
 class FileHand:
     """Implements `Hand`. A path is what it says: a link on the way is not followed."""
 
-    def __init__(self, threads: Threads, data: Path | None = None) -> None:
+    def __init__(
+        self, threads: Threads, data: Path | None = None, drafts: Drafts | None = None
+    ) -> None:
         self._threads = threads
         self._data = data
+        self._drafts = drafts or Drafts(data)
 
     async def look(self, folder: Path, path: str) -> Grasp:
         found = await self._threads.run(lambda errand: look_at(self._spot(folder, path)))
@@ -35,7 +38,7 @@ class FileHand:
         if new is None:
             await self._threads.run(lambda errand: _remove(spot, grasp, made, errand))
         else:
-            await self._threads.run(lambda errand: _put(spot, grasp, new, errand))
+            await self._threads.run(lambda errand: _put(spot, grasp, new, errand, self._drafts))
 
     def _spot(self, folder: Path, path: str) -> Spot:
         parts = tuple(path.split("/"))
@@ -58,23 +61,18 @@ def _remove(spot: Spot, grasp: Grasp, folders: Sequence[str], errand: Errand) ->
             os.rmdir(above.name, dir_fd=parent)
 
 
-def _put(spot: Spot, grasp: Grasp, new: SeenFile, errand: Errand) -> None:
+def _put(spot: Spot, grasp: Grasp, new: SeenFile, errand: Errand, drafts: Drafts) -> None:
     content = new.content
     assert content is not None, "what is put there is known"
-    with opened_parent(spot, made) as parent:
-        draft = f".tenuto-{secrets.token_hex(8)}"
-        try:
-            if new.state.link:
-                os.symlink(os.fsdecode(content), draft, dir_fd=parent)
-            else:
-                _write(draft, content, new.state.mode, parent)
-            _must_be(spot, parent, grasp)
-            errand.claim()
-            os.replace(draft, spot.name, src_dir_fd=parent, dst_dir_fd=parent)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(draft, dir_fd=parent)
-            raise
+    with opened_parent(spot, made) as parent, drafts.beside(spot, parent) as draft:
+        if new.state.link:
+            os.symlink(os.fsdecode(content), draft, dir_fd=parent)
+        else:
+            _write(draft, content, new.state.mode, parent)
+        drafts.made()
+        _must_be(spot, parent, grasp)
+        errand.claim()
+        os.replace(draft, spot.name, src_dir_fd=parent, dst_dir_fd=parent)
 
 
 def _write(draft: str, content: bytes, mode: int, parent: int) -> None:

@@ -1,9 +1,8 @@
 """Puts a whole new file in a file's place: at every moment there is the old one or the new one."""
 
 import os
-import secrets
-from contextlib import suppress
 
+from tenuto.agent.tools.files.drafts import Drafts
 from tenuto.agent.tools.files.errand import Errand, Threads
 from tenuto.agent.tools.files.folder import Spot, made, must_be_regular, opened_file, opened_parent
 from tenuto.agent.tools.files.looking import KEPT_BYTES, PERMISSIONS, look_at, seen_of, usual_mode
@@ -46,12 +45,19 @@ class FileDeed:
     """Implements `Deed`: one file, whole, in the place of what was read."""
 
     def __init__(
-        self, threads: Threads, spot: Spot, content: bytes, *, before: Before | None
+        self,
+        threads: Threads,
+        spot: Spot,
+        content: bytes,
+        *,
+        before: Before | None,
+        drafts: Drafts,
     ) -> None:
         self._threads = threads
         self._spot = spot
         self._content = content
         self._before = before
+        self._drafts = drafts
         self.state: State | None = None
         """Of the new file, once it is there."""
 
@@ -65,7 +71,7 @@ class FileDeed:
     async def do(self) -> FileState:
         was = None if self._before is None else self._before.state
         put_there = await self._threads.run(
-            lambda errand: put(self._spot, self._content, errand, was=was)
+            lambda errand: put(self._spot, self._content, errand, was=was, drafts=self._drafts)
         )
         self.state = put_there.state
         return seen_of(self._content, put_there.mode).state
@@ -120,26 +126,22 @@ def found_before(spot: Spot) -> Before | None:
     )
 
 
-def put(spot: Spot, content: bytes, errand: Errand, *, was: State | None) -> Put:
+def put(spot: Spot, content: bytes, errand: Errand, *, was: State | None, drafts: Drafts) -> Put:
     """Write the file whole, with the mode it had; gives what it is like then. Not over someone
     else's change: `was` is what it was like, None if there was none."""
     errand.step()
     with opened_parent(spot, made) as parent:
         old = _look(spot, parent)
         # The new name is put in place by a rename, which replaces a link and never follows it.
-        draft = f".tenuto-{secrets.token_hex(8)}"
-        try:
+        with drafts.beside(spot, parent) as draft:
             _write(draft, content, parent, old)
+            drafts.made()
             if _state_at(spot, parent) != was:
                 raise ToolFailed(f"{spot.given} was changed meanwhile. Read it again.")
             errand.claim()
             found = os.stat(draft, dir_fd=parent, follow_symlinks=False)
             os.replace(draft, spot.name, src_dir_fd=parent, dst_dir_fd=parent)
             return Put(state=state_of(found), mode=found.st_mode & PERMISSIONS)
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(draft, dir_fd=parent)
-            raise
 
 
 def _look(spot: Spot, parent: int) -> os.stat_result | None:
