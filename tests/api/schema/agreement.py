@@ -42,6 +42,8 @@ def before_call(context: schemathesis.HookContext, case: Case, kwargs: dict[str,
     # Without an address, or with any that is right, a provider could be anywhere in the world.
     if case.path.startswith("/api/providers") and _is_address(body.get("base_url")):
         body["base_url"] = MODEL_URL
+    if case.path.startswith("/api/mcp") and body.get("url") and _is_address(body["url"]):
+        body["url"] = MODEL_URL
     if case.meta is not None and case.meta.generation.mode.is_positive:
         known: dict[str, object] = {"model": MODEL, "default_model": MODEL, "path": os.getcwd()}
         body |= {key: value for key, value in known.items() if isinstance(body.get(key), str)}
